@@ -1,0 +1,83 @@
+// The CPU target: pipeline, schedule, buffer assignment; and the door to code generation.
+//
+// Everything here works without LLVM. Code generation lives in a loadable part that hlo_llvm_open finds beside the
+// program, so that a run that needs no machine code never pays for libLLVM.
+#ifndef HLO_CPU_H
+#define HLO_CPU_H
+
+#include "hlo/module.h"
+#include "hlo/pass.h"
+#include "hlo/status.h"
+
+// ---- pipeline -------------------------------------------------------------------------------------------
+
+// The CPU pipeline of passes that exist, in the reference's nesting and order.
+HLO_MUST_USE HloStatus hlo_cpu_pipeline(HloArena *arena, HloElement **out);
+// Gives every non-fusion computation of the module a sequence and sets is_scheduled. A module that is scheduled
+// stays as it is.
+HLO_MUST_USE HloStatus hlo_cpu_schedule(HloModule *m);
+
+// ---- buffers --------------------------------------------------------------------------------------------
+
+typedef struct HloBufferAssignment HloBufferAssignment;
+
+typedef struct HloAllocation {
+    int64_t index;
+    int64_t size_bytes;
+    bool is_parameter;         // entry parameter `parameter_number` at `parameter_index`
+    int64_t parameter_number;
+    HloDims parameter_index;
+    bool is_constant;
+    bool is_thread_local;
+    bool maybe_live_out;       // holds (a part of) the entry's result
+    bool is_tuple;
+    const HloInstruction *constant;  // is_constant: whose literal fills it
+} HloAllocation;
+
+// Where a value lies: inside one allocation.
+typedef struct HloBufferSlice {
+    int64_t allocation;
+    int64_t offset_bytes;
+    int64_t size_bytes;
+} HloBufferSlice;
+
+// Runs dataflow, aliasing and liveness over a scheduled module and assigns every value a place. The assignment
+// borrows the module, which must not change while it lives; the caller frees it.
+HLO_MUST_USE HloStatus hlo_assign_buffers(const HloModule *m, HloBufferAssignment **out);
+void hlo_buffer_assignment_free(HloBufferAssignment *assignment);
+
+size_t hlo_allocation_count(const HloBufferAssignment *assignment);
+const HloAllocation *hlo_allocation(const HloBufferAssignment *assignment, size_t k);
+// The one place of an instruction's value at a shape index; false when it has none that is known before the
+// run (several possible buffers, or a computation that is not assigned).
+bool hlo_buffer_slice(const HloBufferAssignment *assignment, const HloInstruction *inst, HloDims index,
+                      HloBufferSlice *out);
+
+// The report `…-buffer-assignment.txt` (buffer assignment chapter) and its three companions.
+void hlo_put_buffer_assignment(HloBuffer *out, const HloBufferAssignment *assignment);
+void hlo_put_memory_usage_report(HloBuffer *out, const HloBufferAssignment *assignment);
+void hlo_put_live_ranges(HloBuffer *out, const HloBufferAssignment *assignment);
+
+// ---- code -----------------------------------------------------------------------------------------------
+
+typedef enum HloCodeStage { HLO_CODE_LLVM_BEFORE_OPT, HLO_CODE_LLVM, HLO_CODE_ASM } HloCodeStage;
+
+typedef struct HloExecutable HloExecutable;
+
+// What the loadable part offers; one function per line.
+typedef struct HloLlvm {
+    // Appends the text of a stage for a scheduled module with its buffers.
+    HloStatus (*emit)(const HloModule *m, const HloBufferAssignment *assignment, HloCodeStage stage, HloBuffer *out);
+    // Machine code for the entry computation; the caller frees it, and keeps module and assignment alive until then.
+    HloStatus (*compile)(const HloModule *m, const HloBufferAssignment *assignment, HloExecutable **out);
+    // Runs it: one literal per entry parameter in; the result, newly made in `arena`, out.
+    HloStatus (*execute)(HloExecutable *executable, const HloLiteral *const *arguments, size_t count, HloArena *arena,
+                         HloLiteral **result);
+    void (*executable_free)(HloExecutable *executable);
+} HloLlvm;
+
+// Opens the loadable part (once per process; later calls return the same table). NOT_FOUND with the path tried when
+// it is not installed.
+HLO_MUST_USE HloStatus hlo_llvm_open(const HloLlvm **out);
+
+#endif

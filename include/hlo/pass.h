@@ -1,0 +1,125 @@
+// Passes, pipelines and observers.
+//
+// A pass is a constant struct; registry.def lists all of them. A pipeline is a tree of passes, nested pipelines and
+// fixed points, made from text or by a target. The runner knows nothing of printing, timing, dumping or
+// verifying: those are observers.
+#ifndef HLO_PASS_H
+#define HLO_PASS_H
+
+#include "hlo/module.h"
+#include "hlo/status.h"
+
+typedef struct HloPass HloPass;
+typedef struct HloPassContext HloPassContext;
+
+typedef enum HloOptionKind { HLO_OPTION_BOOL, HLO_OPTION_INT, HLO_OPTION_STRING } HloOptionKind;
+
+typedef struct HloOptionSpec {
+    const char *name;      // as in `algsimp{layout-sensitive}`
+    HloOptionKind kind;
+    const char *standard;  // default value as text: "false", "50", ""
+    const char *help;      // one line
+} HloOptionSpec;
+
+struct HloPass {
+    const char *name;
+    const char *summary;  // one line for --list-passes=long and the manual
+    const HloOptionSpec *options;
+    size_t option_count;
+    // Changes the module; *changed is false on entry. On failure the module is fit for printing only.
+    HloStatus (*run)(HloPassContext *cx, HloModule *m, bool *changed);
+};
+
+// One rewrite as observers see it.
+typedef struct HloRewriteEvent {
+    uint64_t number;  // 1 for the first rewrite of the run
+    const char *pass, *rule;
+    const HloInstruction *old_inst;   // still in place, or NULL
+    const HloInstruction *new_inst;   // the replacement, or NULL for a removal
+} HloRewriteEvent;
+
+// Counts rewrites over a whole run; stops them after `limit`.
+typedef struct HloRewriteLog {
+    uint64_t count;
+    uint64_t limit;  // UINT64_MAX: no limit
+    void (*on_rewrite)(void *data, const HloRewriteEvent *event);  // NULL: none; called before the change
+    void *data;
+} HloRewriteLog;
+
+struct HloPassContext {
+    const HloPass *pass;
+    const char *const *values;  // option texts, parallel to pass->options
+    HloArena *scratch;          // reset after the pass
+    HloRewriteLog *log;         // never NULL
+};
+
+bool hlo_option_bool(const HloPassContext *cx, const char *name);
+int64_t hlo_option_int(const HloPassContext *cx, const char *name);
+const char *hlo_option_text(const HloPassContext *cx, const char *name);
+
+// ---- registry -------------------------------------------------------------------------------------------
+
+typedef enum HloPlatform {
+    HLO_PLATFORM_TRANSFORMS = 1,
+    HLO_PLATFORM_CPU = 2,
+    HLO_PLATFORM_GPU = 4,
+} HloPlatform;
+
+typedef struct HloRegistryRow {
+    const HloPass *pass;
+    unsigned platforms;  // whose --list-passes names it; 0: runnable everywhere, listed nowhere
+} HloRegistryRow;
+
+const HloRegistryRow *hlo_registry(size_t *count);
+const HloPass *hlo_pass_find(const char *name, size_t size);
+// The nearest registered name, or NULL.
+const char *hlo_pass_suggest(const char *name, size_t size);
+
+// ---- pipelines ------------------------------------------------------------------------------------------
+
+typedef enum HloElementKind { HLO_ELEMENT_PASS, HLO_ELEMENT_PIPELINE, HLO_ELEMENT_FIX } HloElementKind;
+
+typedef struct HloElement HloElement;
+struct HloElement {
+    HloElementKind kind;
+    const char *name;             // pass or pipeline name; a fixed point has its element's name
+    const HloPass *pass;          // PASS
+    const char *const *values;    // PASS: option texts
+    HloElement *const *elements;  // PIPELINE, FIX: children
+    size_t element_count;
+    int64_t limit;                // FIX: most iterations (25)
+};
+
+// Parses pipeline text into a pipeline called `name`:
+//   list = element ("," element)*
+//   element = pass ("{" option ("," option)* "}")?  |  "fix" ("[" limit "]")? "(" list ")"  |  name "(" list ")"
+//   option = name ("=" value)?
+// Unknown names and options fail before anything runs, with the nearest name as a hint.
+HLO_MUST_USE HloStatus hlo_pipeline_parse(HloArena *arena, const char *name, HloStringView text, HloElement **out);
+// Prints a pipeline so that hlo_pipeline_parse reads it back.
+void hlo_pipeline_print(const HloElement *pipeline, HloBuffer *out);
+
+// ---- observers ------------------------------------------------------------------------------------------
+
+typedef struct HloPassObserver HloPassObserver;
+struct HloPassObserver {
+    void *data;
+    // Any of these may be NULL. `pipeline` is the innermost pipeline that holds the pass.
+    HloStatus (*before_pipeline)(void *data, const HloElement *pipeline, const HloModule *m);
+    HloStatus (*after_pipeline)(void *data, const HloElement *pipeline, const HloModule *m, bool changed);
+    HloStatus (*before_pass)(void *data, const HloElement *pipeline, const HloElement *element, const HloModule *m);
+    HloStatus (*after_pass)(void *data, const HloElement *pipeline, const HloElement *element, const HloModule *m,
+                            bool changed);
+};
+
+typedef struct HloRunner {
+    const HloPassObserver *const *observers;
+    size_t observer_count;
+    HloRewriteLog log;  // zero-initialised: no limit (limit 0 counts as none)
+} HloRunner;
+
+// Runs a pipeline over a module. *changed is the OR over all passes, as pass-pipeline rules say. Failures carry
+// the pass name in front of the message.
+HLO_MUST_USE HloStatus hlo_pipeline_run(const HloElement *pipeline, HloModule *m, HloRunner *runner, bool *changed);
+
+#endif

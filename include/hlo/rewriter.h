@@ -1,0 +1,99 @@
+// HloRewriter: how passes change a module, and the builders they use.
+//
+// Every rewrite has a name. A rule returns the replacement for the instruction it was given, the engine replaces and
+// names it; other passes call hlo_replace themselves. Builders add to the computation of the current subject,
+// infer what they can, stamp the new instruction with its origin, and keep their first failure in the rewriter: after
+// a failure they return NULL and do nothing, so rule bodies carry no plumbing.
+#ifndef HLO_REWRITER_H
+#define HLO_REWRITER_H
+
+#include "hlo/pass.h"
+
+typedef struct HloRewriter {
+    HloPassContext *cx;
+    HloModule *m;
+    HloArena *scratch;        // cx->scratch
+    HloComputation *comp;     // where builders add
+    HloInstruction *subject;  // what the current rule looks at; origin of what builders make
+    const char *rule;         // name of the current rule
+    HloStatus failure;        // first failure of a builder; owned
+    bool changed;
+} HloRewriter;
+
+HloRewriter hlo_rewriter(HloPassContext *cx, HloModule *m);
+// Points builders at `inst`: its computation, its origin.
+void hlo_rewriter_at(HloRewriter *rw, HloInstruction *inst);
+// True when the run's rewrite limit is reached: passes then leave everything as it is.
+bool hlo_rewriter_is_spent(const HloRewriter *rw);
+// Counts and announces one rewrite that the pass does itself (in place, or a removal).
+void hlo_rewriter_note(HloRewriter *rw, const char *rule, HloInstruction *old_inst, HloInstruction *new_inst);
+
+// ---- replacing ------------------------------------------------------------------------------------------
+
+typedef enum HloReplaceFlags {
+    HLO_REPLACE_PLAIN = 0,
+    HLO_REPLACE_RELAY_CONTROL = 1,      // give old's control edges to new; else an old with edges is refused
+    HLO_REPLACE_PRESERVE_SHARDING = 2,  // refuse when both have shardings that differ
+} HloReplaceFlags;
+
+// Replaces `old` by `new` (same computation, compatible shapes): metadata, frontend attributes, sharding and origin
+// move when new lacks them; all uses and rootness move; new takes old's name when the opcodes are the same
+// (custom calls: and the targets); old and its now dead operands are removed. Returns false and changes nothing when
+// refused. Incompatible shapes are an INTERNAL failure in the rewriter. Source: simplifier chapter §2.
+bool hlo_replace(HloRewriter *rw, HloInstruction *old_inst, HloInstruction *new_inst, const char *rule);
+bool hlo_replace_with(HloRewriter *rw, HloInstruction *old_inst, HloInstruction *new_inst, const char *rule,
+                      unsigned flags);
+
+// ---- rules ----------------------------------------------------------------------------------------------
+
+// Returns the replacement, `inst` itself when it changed something in place, or NULL when it does not apply.
+typedef HloInstruction *(*HloRuleFn)(HloRewriter *rw, HloInstruction *inst);
+
+typedef struct HloRule {
+    HloOpcode op;
+    const char *name;
+    HloRuleFn apply;
+} HloRule;
+
+// Tries the rules of each instruction's opcode in table order over every non-fusion computation, one walk in
+// post-order; new instructions are not visited.
+HloStatus hlo_apply_rules(HloPassContext *cx, HloModule *m, const HloRule *rules, size_t count, bool *changed);
+
+// ---- building -------------------------------------------------------------------------------------------
+// All of these add to rw->comp and return the new instruction, or NULL after a failure.
+
+// The general form; attributes are set on the result.
+HloInstruction *hlo_build(HloRewriter *rw, HloOpcode op, const HloShape *shape, HloInstruction *const *operands,
+                          size_t count);
+// A detached instruction (made with hlo_inst_new, attributes set, shape NULL): infers the shape and adds it.
+HloInstruction *hlo_build_inferred(HloRewriter *rw, HloInstruction *detached);
+// A copy of `inst` with other operands, same shape (NULL) or another; keeps the name as the base of the new one.
+HloInstruction *hlo_build_clone(HloRewriter *rw, const HloInstruction *inst, const HloShape *shape,
+                                HloInstruction *const *operands, size_t count);
+
+HloInstruction *hlo_build_unary(HloRewriter *rw, HloOpcode op, HloInstruction *x);
+HloInstruction *hlo_build_binary(HloRewriter *rw, HloOpcode op, HloInstruction *a, HloInstruction *b);
+HloInstruction *hlo_build_compare(HloRewriter *rw, int64_t direction, HloInstruction *a, HloInstruction *b);
+HloInstruction *hlo_build_select(HloRewriter *rw, HloInstruction *p, HloInstruction *a, HloInstruction *b);
+HloInstruction *hlo_build_convert(HloRewriter *rw, HloInstruction *x, HloType type);
+HloInstruction *hlo_build_constant(HloRewriter *rw, const HloLiteral *literal);  // literal in the module's arena
+HloInstruction *hlo_build_scalar(HloRewriter *rw, HloType type, double value);
+// A scalar constant of x's element type, broadcast to x's static shape when x is no scalar.
+HloInstruction *hlo_build_like(HloRewriter *rw, const HloInstruction *x, double value);
+HloInstruction *hlo_build_reshape(HloRewriter *rw, const HloShape *shape, HloInstruction *x);
+HloInstruction *hlo_build_bitcast(HloRewriter *rw, const HloShape *shape, HloInstruction *x);
+HloInstruction *hlo_build_broadcast(HloRewriter *rw, const HloShape *shape, HloInstruction *x, HloDims dims);
+HloInstruction *hlo_build_transpose(HloRewriter *rw, HloInstruction *x, HloDims permutation);
+HloInstruction *hlo_build_slice(HloRewriter *rw, HloInstruction *x, const HloSliceDim *dims);
+HloInstruction *hlo_build_concatenate(HloRewriter *rw, HloInstruction *const *operands, size_t count, int64_t dimension);
+HloInstruction *hlo_build_pad(HloRewriter *rw, HloInstruction *x, HloInstruction *value, const HloPaddingDim *dims);
+HloInstruction *hlo_build_reduce(HloRewriter *rw, HloInstruction *x, HloInstruction *init, HloDims dims, HloComputation *reducer);
+HloInstruction *hlo_build_tuple(HloRewriter *rw, HloInstruction *const *operands, size_t count);
+HloInstruction *hlo_build_gte(HloRewriter *rw, HloInstruction *tuple, int64_t index);
+HloInstruction *hlo_build_copy(HloRewriter *rw, HloInstruction *x);
+
+// Copies metadata, frontend attributes (minus `_xla_compute_type`), sharding (not onto a reshape or transpose) and,
+// for the same opcode, backend_config from `from` ("derived add"). Returns `inst`; NULL stays NULL.
+HloInstruction *hlo_derive(HloRewriter *rw, HloInstruction *inst, const HloInstruction *from);
+
+#endif

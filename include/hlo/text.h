@@ -1,0 +1,103 @@
+// HLO text: reading and printing modules.
+#ifndef HLO_TEXT_H
+#define HLO_TEXT_H
+
+#include "hlo/buffer.h"
+#include "hlo/module.h"
+#include "hlo/status.h"
+
+// ---- reading --------------------------------------------------------------------------------------------
+
+typedef struct HloParseOptions {
+    const char *file_name;      // for messages; NULL: "<text>"
+    bool keep_missing_layouts;  // leave shapes without layout as they are instead of filling the default
+    bool zero_elided;           // `{...}` becomes zeros instead of distinct filler
+    size_t max_errors;          // 0: 20
+    size_t memory_limit_bytes;  // 0: none; past it the parse ends with RESOURCE_EXHAUSTED
+} HloParseOptions;
+
+// Reads a module, a list of computations without header, or a single instruction (grammar chapter). On success
+// the caller owns *out. Failure is INVALID_ARGUMENT with file:line:col, the source line and a caret, and leaves
+// *out alone. The text need not be zero-terminated and is not kept.
+HLO_MUST_USE HloStatus hlo_parse_module(HloStringView text, const HloParseOptions *options, HloModule **out);
+
+// Reads one shape; the whole text must be consumed.
+HLO_MUST_USE HloStatus hlo_parse_shape(HloShapes *shapes, HloStringView text, const HloShape **out);
+
+// Reads `shape literal` (`f32[2] {1, 2}`, `( s32[] 1, pred[] true )`).
+HLO_MUST_USE HloStatus hlo_parse_literal(HloArena *arena, HloShapes *shapes, HloStringView text, HloLiteral **out);
+// Reads a bare value for a known shape (`{1, 2}`).
+HLO_MUST_USE HloStatus hlo_parse_literal_of(HloArena *arena, HloShapes *shapes, const HloShape *shape, HloStringView text,
+                                            HloLiteral **out);
+
+// Copies `text` without log prefixes at line starts (`I0521 12:04:45.883483 1509 service:186] `). When no line
+// has one, *out stays empty and false is returned: use the text itself.
+bool hlo_strip_log_prefixes(HloStringView text, HloBuffer *out);
+
+// ---- printing -------------------------------------------------------------------------------------------
+
+typedef enum HloCalleeMode {
+    HLO_CALLEES_NAMES,
+    HLO_CALLEES_OFF,
+    HLO_CALLEES_BODIES,
+    HLO_CALLEES_NONSEQUENTIAL_BODIES,
+} HloCalleeMode;
+
+// Every switch of the printing chapter, §1.1. Start from a preset; a zeroed struct is no preset.
+typedef struct HloPrintOptions {
+    int operand_index_interval;  // `/*index=5*/` every so many operands; 0: never
+    HloCalleeMode callees;
+    bool large_constants;
+    bool only_essential_constants;
+    bool original_value;
+    bool metadata;
+    bool metadata_only_op_name;
+    bool backend_config;
+    bool infeed_outfeed_config;
+    bool compact_operands;
+    bool layouts;
+    bool result_shape;
+    bool operand_shapes;
+    bool operand_names;
+    bool program_shape;
+    bool percent;
+    bool control_dependencies;
+    bool canonical_names;
+    bool ids;
+    bool canonical_computation_order;
+    bool extra_attributes;
+    bool async_sugar;
+    bool frontend_attributes;
+    bool name_after_closing_brace;
+    bool full_replica_groups;
+    bool parameter_numbers;
+    bool channel_ids;
+    bool inline_stack_frames;
+    bool compact_gte;
+    int indent;
+} HloPrintOptions;
+
+HloPrintOptions hlo_print_default(void);
+HloPrintOptions hlo_print_short(void);
+HloPrintOptions hlo_print_canonical(void);
+HloPrintOptions hlo_print_fingerprint(void);
+HloPrintOptions hlo_print_module_fingerprint(void);
+// What hlo-opt and dumps use: Default without async sugar, with compact get-tuple-element.
+HloPrintOptions hlo_print_dump(void);
+
+// Appends the text; a module's ends in `}` and an empty line.
+void hlo_print_module(const HloModule *m, const HloPrintOptions *options, HloBuffer *out);
+void hlo_print_computation(const HloComputation *comp, const HloPrintOptions *options, HloBuffer *out);
+// One instruction line without indentation, `ROOT` and newline.
+void hlo_print_instruction(const HloInstruction *inst, const HloPrintOptions *options, HloBuffer *out);
+
+// Pieces that messages and reports share.
+void hlo_put_escaped(HloBuffer *out, const char *text, size_t size);  // C escapes, no quotes (§7)
+void hlo_put_sharding(HloBuffer *out, const HloSharding *sharding, bool metadata);
+void hlo_put_groups(HloBuffer *out, const HloGroups *groups, bool full_list);
+void hlo_put_window(HloBuffer *out, const HloWindow *window);
+void hlo_put_conv_dims(HloBuffer *out, const HloConvDims *dims);
+// Whether a text is one JSON-like dict and so printed raw (§7).
+bool hlo_is_json_dict(const char *text);
+
+#endif

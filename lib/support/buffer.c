@@ -1,0 +1,77 @@
+// The growing byte string: capacity doubles, so appending is linear in total.
+
+#include "hlo/buffer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+void hlo_buffer_free(HloBuffer *out) {
+    free(out->data);
+    *out = (HloBuffer){0};
+}
+
+bool hlo_buffer_reserve(HloBuffer *out, size_t more) {
+    if (out->failed) return false;
+    if (out->capacity - out->size > more) return true;
+    size_t need = out->size + more + 1;
+    size_t capacity = out->capacity < 128 ? 256 : out->capacity * 2;
+    if (capacity < need) capacity = need;
+    char *data = need > more ? realloc(out->data, capacity) : NULL;
+    if (!data) {
+        out->failed = true;
+        return false;
+    }
+    out->data = data;
+    out->capacity = capacity;
+    return true;
+}
+
+void hlo_put_slow(HloBuffer *out, const char *data, size_t size) {
+    if (!hlo_buffer_reserve(out, size)) return;
+    if (size) memcpy(out->data + out->size, data, size);
+    out->size += size;
+    out->data[out->size] = 0;
+}
+
+void hlo_put_uint(HloBuffer *out, uint64_t value) {
+    char digits[20];
+    size_t n = sizeof digits;
+    do digits[--n] = (char)('0' + value % 10);
+    while (value /= 10);
+    hlo_put(out, digits + n, sizeof digits - n);
+}
+
+void hlo_put_int(HloBuffer *out, int64_t value) {
+    if (value < 0) hlo_put_char(out, '-');
+    hlo_put_uint(out, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
+
+void hlo_put_int_list(HloBuffer *out, const int64_t *values, size_t count) {
+    hlo_put_char(out, '{');
+    for (size_t i = 0; i < count; i++) {
+        if (i) hlo_put_char(out, ',');
+        hlo_put_int(out, values[i]);
+    }
+    hlo_put_char(out, '}');
+}
+
+void hlo_put_spaces(HloBuffer *out, size_t count) {
+    while (count--) hlo_put_char(out, ' ');
+}
+
+void hlo_putf(HloBuffer *out, const char *format, ...) {
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int size = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (size > 0 && hlo_buffer_reserve(out, (size_t)size)) {
+        vsnprintf(out->data + out->size, (size_t)size + 1, format, again);
+        out->size += (size_t)size;
+    }
+    va_end(again);
+}
+
+HloStatus hlo_buffer_status(const HloBuffer *out) {
+    return out->failed ? hlo_out_of_memory() : hlo_ok();
+}
