@@ -38,7 +38,7 @@ typedef struct HloStatus {
 } HloStatus;
 
 #define HLO_MUST_USE __attribute__((warn_unused_result))
-#define HLO_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define HLO_PRINTF(text_arg, first) __attribute__((format(printf, text_arg, first)))
 
 // The number of entries of an array.
 #define HLO_COUNT(array) (sizeof(array) / sizeof((array)[0]))
