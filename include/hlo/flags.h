@@ -1,0 +1,57 @@
+// Command line flags as tables.
+//
+// A program lists its flags as rows that name a field of its options struct; parsing, the environment form, help and
+// near-miss hints all loop over the rows. Accepted: `--name=value`, `-name=value`, `--name` alone (bools, and flags
+// with an implied value), and for one-letter flags also `-o value`. `--` ends the flags. A later occurrence wins.
+#ifndef HLO_FLAGS_H
+#define HLO_FLAGS_H
+
+#include <stddef.h>
+
+#include "hlo/arena.h"
+#include "hlo/buffer.h"
+#include "hlo/containers.h"
+#include "hlo/status.h"
+
+typedef enum HloFlagKind {
+    HLO_FLAG_BOOL,   // bool: true, false, 1, 0, in any case; alone means true
+    HLO_FLAG_INT,    // int64_t
+    HLO_FLAG_FLOAT,  // double
+    HLO_FLAG_TEXT,   // const char *: the argument itself, or a copy in the arena
+} HloFlagKind;
+
+typedef struct HloFlag {
+    const char *name;     // without dashes
+    HloFlagKind kind;
+    size_t offset;        // of the field in the set's options struct
+    const char *topic;    // the group it stands in under --help=TOPIC
+    const char *value;    // the value's word in help, such as FILE; NULL for bools
+    const char *implied;  // the value when given without one; NULL: a value is needed (bools: "true")
+    const char *help;     // one line
+} HloFlag;
+
+// A table and the struct that its offsets refer to.
+typedef struct HloFlagSet {
+    const HloFlag *flags;
+    size_t count;
+    void *options;
+    const char *ignored_prefix;  // unknown names that start so are accepted and do nothing; NULL: none
+} HloFlagSet;
+
+// Reads argv[1..argc) into the sets' options; the first set that knows a name takes it. Arguments that are no
+// flags, `-` among them, go to *positionals in order. Unknown names and values that cannot be read fail.
+HLO_MUST_USE HloStatus hlo_flags_parse(HloArena *arena, const HloFlagSet *sets, size_t set_count, int argc,
+                                       char *const *argv, HloVec *positionals);
+
+// Reads the value of an environment variable: flags separated by white space when it starts with `-`, otherwise the
+// name of a file that holds them. `variable` is for messages; a NULL or empty text holds no flags.
+HLO_MUST_USE HloStatus hlo_flags_parse_environment(HloArena *arena, const HloFlagSet *sets, size_t set_count,
+                                                   const char *variable, const char *text);
+
+// Appends the flags of a topic, or of all topics in order of first appearance ("all"); false when there is no such
+// topic.
+bool hlo_flags_help(const HloFlagSet *sets, size_t set_count, const char *topic, HloBuffer *out);
+// Appends the names of all topics, separated by ", ".
+void hlo_flags_topics(const HloFlagSet *sets, size_t set_count, HloBuffer *out);
+
+#endif

@@ -1,0 +1,290 @@
+// Reading flags by table, from argv and from an environment variable.
+
+#include "hlo/flags.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "hlo/file.h"
+
+enum {
+    HINT_DISTANCE = 3,  // a name with more edits than this is no near miss
+    HELP_COLUMN = 36,   // where the explanation starts
+};
+
+// A flag as written: `name` without dashes, value or NULL.
+typedef struct Token {
+    HloStringView name;
+    const char *value;
+} Token;
+
+static const HloFlag *find_flag(const HloFlagSet *sets, size_t set_count, HloStringView name, void **options) {
+    for (size_t s = 0; s < set_count; s++) {
+        for (size_t i = 0; i < sets[s].count; i++) {
+            if (!hlo_view_is(name, sets[s].flags[i].name)) continue;
+            *options = sets[s].options;
+            return &sets[s].flags[i];
+        }
+    }
+    return NULL;
+}
+
+static bool is_ignored(const HloFlagSet *sets, size_t set_count, HloStringView name) {
+    for (size_t s = 0; s < set_count; s++) {
+        const char *prefix = sets[s].ignored_prefix;
+        if (prefix && name.size >= strlen(prefix) && memcmp(name.data, prefix, strlen(prefix)) == 0) return true;
+    }
+    return false;
+}
+
+static const char *nearest_name(const HloFlagSet *sets, size_t set_count, HloStringView name) {
+    const char *best = NULL;
+    size_t best_distance = HINT_DISTANCE + 1;
+    for (size_t s = 0; s < set_count; s++) {
+        for (size_t i = 0; i < sets[s].count; i++) {
+            const char *candidate = sets[s].flags[i].name;
+            size_t distance =
+                hlo_edit_distance(name.data, name.size, candidate, strlen(candidate), best_distance);
+            if (distance >= best_distance || distance >= strlen(candidate)) continue;
+            best = candidate;
+            best_distance = distance;
+        }
+    }
+    return best;
+}
+
+static HloStatus unknown_flag(const HloFlagSet *sets, size_t set_count, HloStringView name) {
+    const char *hint = nearest_name(sets, set_count, name);
+    int size = name.size > 200 ? 200 : (int)name.size;
+    if (!hint) return hlo_error(HLO_INVALID_ARGUMENT, "unknown flag '--%.*s'; see --help", size, name.data);
+    return hlo_error(HLO_INVALID_ARGUMENT, "unknown flag '--%.*s'; did you mean '--%s'?", size, name.data, hint);
+}
+
+static bool read_bool(const char *text, bool *out) {
+    bool yes = strcasecmp(text, "true") == 0 || strcmp(text, "1") == 0;
+    if (!yes && strcasecmp(text, "false") != 0 && strcmp(text, "0") != 0) return false;
+    *out = yes;
+    return true;
+}
+
+static bool read_int(const char *text, int64_t *out) {
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (errno || end == text || *end) return false;
+    *out = value;
+    return true;
+}
+
+static bool read_float(const char *text, double *out) {
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end) return false;
+    *out = value;
+    return true;
+}
+
+static bool store(const HloFlag *flag, void *options, const char *text) {
+    void *field = (char *)options + flag->offset;
+    switch (flag->kind) {
+    case HLO_FLAG_BOOL: return read_bool(text, field);
+    case HLO_FLAG_INT: return read_int(text, field);
+    case HLO_FLAG_FLOAT: return read_float(text, field);
+    case HLO_FLAG_TEXT: *(const char **)field = text; return true;
+    }
+    return false;
+}
+
+static const char *kind_words(HloFlagKind kind) {
+    switch (kind) {
+    case HLO_FLAG_BOOL: return "true or false";
+    case HLO_FLAG_INT: return "an integer";
+    case HLO_FLAG_FLOAT: return "a number";
+    case HLO_FLAG_TEXT: return "text";
+    }
+    return "";
+}
+
+static HloStatus apply(const HloFlag *flag, void *options, const char *value) {
+    if (!value) value = flag->kind == HLO_FLAG_BOOL ? "true" : flag->implied;
+    if (!value) return hlo_error(HLO_INVALID_ARGUMENT, "flag '--%s' needs a value: --%s=%s", flag->name, flag->name,
+                                 flag->value);
+    if (store(flag, options, value)) return hlo_ok();
+    return hlo_error(HLO_INVALID_ARGUMENT, "flag '--%s' takes %s, found '%s'", flag->name, kind_words(flag->kind),
+                     value);
+}
+
+static Token split(const char *argument) {
+    const char *name = argument + (argument[1] == '-' ? 2 : 1);
+    const char *equals = strchr(name, '=');
+    size_t size = equals ? (size_t)(equals - name) : strlen(name);
+    return (Token){{name, size}, equals ? equals + 1 : NULL};
+}
+
+HloStatus hlo_flags_parse(HloArena *arena, const HloFlagSet *sets, size_t set_count, int argc, char *const *argv,
+                          HloVec *positionals) {
+    bool flags_ended = false;
+    for (int i = 1; i < argc; i++) {
+        if (flags_ended || argv[i][0] != '-' || argv[i][1] == 0) {
+            hlo_vec_push(arena, positionals, argv[i]);
+            continue;
+        }
+        if (strcmp(argv[i], "--") == 0) {
+            flags_ended = true;
+            continue;
+        }
+        Token token = split(argv[i]);
+        void *options = NULL;
+        const HloFlag *flag = find_flag(sets, set_count, token.name, &options);
+        if (!flag) {
+            if (is_ignored(sets, set_count, token.name)) continue;
+            return unknown_flag(sets, set_count, token.name);
+        }
+        bool takes_next = !token.value && token.name.size == 1 && flag->kind != HLO_FLAG_BOOL && i + 1 < argc;
+        HLO_TRY(apply(flag, options, takes_next ? argv[++i] : token.value));
+    }
+    return hlo_ok();
+}
+
+// ---- environment ----------------------------------------------------------------------------------------
+// Debug options chapter, §2.
+
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static bool is_name_char(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+}
+
+// A quoted value runs to the same quote; a backslash inside "…" makes the next character plain.
+static const char *quoted_value(HloArena *arena, const char **cursor) {
+    const char *p = *cursor;
+    char quote = *p++;
+    char *value = hlo_arena_alloc(arena, strlen(p) + 1), *end = value;
+    while (*p && *p != quote) {
+        if (quote == '"' && *p == '\\' && p[1]) p++;
+        *end++ = *p++;
+    }
+    *cursor = *p ? p + 1 : p;
+    return value;
+}
+
+static const char *plain_value(HloArena *arena, const char **cursor) {
+    const char *start = *cursor;
+    while (**cursor && !is_blank(**cursor)) ++*cursor;
+    return hlo_arena_string(arena, start, (size_t)(*cursor - start));
+}
+
+// token = "-" name ("=" value)?
+static Token environment_token(HloArena *arena, const char **cursor) {
+    const char *start = *cursor, *p = start;
+    while (is_name_char(*p)) p++;
+    const char *dashless = start + (start[1] == '-' ? 2 : 1);
+    Token token = {{dashless, p > dashless ? (size_t)(p - dashless) : 0}, NULL};
+    if (*p == '=') {
+        p++;
+        token.value = *p == '\'' || *p == '"' ? quoted_value(arena, &p) : plain_value(arena, &p);
+    } else {
+        token.name.size += strlen(plain_value(arena, &p));
+    }
+    *cursor = p;
+    return token;
+}
+
+static HloStatus parse_flag_text(HloArena *arena, const HloFlagSet *sets, size_t set_count, const char *variable,
+                                 const char *text) {
+    for (const char *p = text;;) {
+        while (is_blank(*p)) p++;
+        if (*p != '-') return hlo_ok();  // the end; what follows a word without dash is ignored, as in the reference
+        Token token = environment_token(arena, &p);
+        void *options = NULL;
+        const HloFlag *flag = find_flag(sets, set_count, token.name, &options);
+        if (!flag && is_ignored(sets, set_count, token.name)) continue;
+        HloStatus status = flag ? apply(flag, options, token.value) : unknown_flag(sets, set_count, token.name);
+        HLO_TRY(hlo_error_context(status, "%s", variable));
+    }
+}
+
+HloStatus hlo_flags_parse_environment(HloArena *arena, const HloFlagSet *sets, size_t set_count, const char *variable,
+                                      const char *text) {
+    if (!text || !*text) return hlo_ok();
+    const char *p = text;
+    while (is_blank(*p)) p++;
+    if (*p == '-') return parse_flag_text(arena, sets, set_count, variable, p);
+    HloBuffer content = {0};
+    HloStatus status = hlo_error_context(
+        hlo_file_read(text, &content), "%s does not start with '-' and so names a file of flags, which fails", variable);
+    if (hlo_is_ok(status) && content.size) {
+        // The values outlive the buffer.
+        const char *copy = hlo_arena_string(arena, content.data, content.size);
+        status = parse_flag_text(arena, sets, set_count, variable, copy);
+    }
+    hlo_buffer_free(&content);
+    return status;
+}
+
+// ---- help -----------------------------------------------------------------------------------------------
+
+static void put_flag(const HloFlag *flag, HloBuffer *out) {
+    size_t start = out->size;
+    hlo_putf(out, strlen(flag->name) == 1 ? "  -%s" : "  --%s", flag->name);
+    if (flag->value && flag->implied) hlo_putf(out, "[=%s]", flag->value);
+    else if (flag->value) hlo_putf(out, strlen(flag->name) == 1 ? " %s" : "=%s", flag->value);
+    size_t width = out->size - start;
+    if (width + 2 > HELP_COLUMN) {
+        hlo_put_char(out, '\n');
+        width = 0;
+    }
+    hlo_put_spaces(out, HELP_COLUMN - width);
+    hlo_put_string(out, flag->help);
+    hlo_put_char(out, '\n');
+}
+
+// Whether no earlier row has this row's topic.
+static bool opens_topic(const HloFlagSet *sets, size_t set, size_t row) {
+    const char *topic = sets[set].flags[row].topic;
+    for (size_t s = 0; s <= set; s++) {
+        size_t count = s == set ? row : sets[s].count;
+        for (size_t i = 0; i < count; i++) {
+            if (strcmp(sets[s].flags[i].topic, topic) == 0) return false;
+        }
+    }
+    return true;
+}
+
+static void put_topic(const HloFlagSet *sets, size_t set_count, const char *topic, HloBuffer *out) {
+    hlo_putf(out, "%s:\n", topic);
+    for (size_t s = 0; s < set_count; s++) {
+        for (size_t i = 0; i < sets[s].count; i++) {
+            if (strcmp(sets[s].flags[i].topic, topic) == 0) put_flag(&sets[s].flags[i], out);
+        }
+    }
+}
+
+bool hlo_flags_help(const HloFlagSet *sets, size_t set_count, const char *topic, HloBuffer *out) {
+    bool all = strcmp(topic, "all") == 0, found = false;
+    for (size_t s = 0; s < set_count; s++) {
+        for (size_t i = 0; i < sets[s].count; i++) {
+            const char *candidate = sets[s].flags[i].topic;
+            if (!opens_topic(sets, s, i) || (!all && strcmp(candidate, topic) != 0)) continue;
+            if (found) hlo_put_char(out, '\n');
+            put_topic(sets, set_count, candidate, out);
+            found = true;
+        }
+    }
+    return found;
+}
+
+void hlo_flags_topics(const HloFlagSet *sets, size_t set_count, HloBuffer *out) {
+    bool first = true;
+    for (size_t s = 0; s < set_count; s++) {
+        for (size_t i = 0; i < sets[s].count; i++) {
+            if (!opens_topic(sets, s, i)) continue;
+            if (!first) hlo_put_string(out, ", ");
+            hlo_put_string(out, sets[s].flags[i].topic);
+            first = false;
+        }
+    }
+}
