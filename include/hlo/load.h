@@ -1,0 +1,24 @@
+// Modules from files, in every format the programs read.
+#ifndef HLO_LOAD_H
+#define HLO_LOAD_H
+
+#include "hlo/module.h"
+#include "hlo/status.h"
+#include "hlo/text.h"
+
+typedef struct HloModuleList {
+    HloModule **items;  // owned, each freed with hlo_module_free
+    size_t count;
+} HloModuleList;
+
+typedef struct HloLoadOptions {
+    const char *format;  // `hlo` or `txt`; NULL or "": by the file's extension
+    bool split;          // several modules, separated by `// -----`
+} HloLoadOptions;
+
+// Reads all modules of a file, or of standard input for `-`, which has no extension and so needs a format. Nothing
+// is loaded unless everything can be read. The caller frees the list.
+HLO_MUST_USE HloStatus hlo_modules_load(const char *path, const HloLoadOptions *options, HloModuleList *out);
+void hlo_module_list_free(HloModuleList *list);
+
+#endif

@@ -1,0 +1,133 @@
+// The way of a module through a platform's stages; each stage starts from the one before it.
+
+#include "hlo/stages.h"
+
+#include <stdlib.h>
+#include <strings.h>
+
+#include "hlo/cpu.h"
+
+// ---- platforms ------------------------------------------------------------------------------------------
+
+static const struct {
+    const char *word;
+    HloPlatform platform;
+} platform_words[] = {
+    {"transforms", HLO_PLATFORM_TRANSFORMS},
+    {"cpu", HLO_PLATFORM_CPU},
+    {"host", HLO_PLATFORM_CPU},
+    {"gpu", HLO_PLATFORM_GPU},
+    {"cuda", HLO_PLATFORM_GPU},
+    {"rocm", HLO_PLATFORM_GPU},
+    {"sycl", HLO_PLATFORM_GPU},
+    {"oneapi", HLO_PLATFORM_GPU},
+};
+
+HloStatus hlo_platform_find(const char *word, HloPlatform *out) {
+    for (size_t i = 0; i < HLO_COUNT(platform_words); i++) {
+        if (strcasecmp(word, platform_words[i].word) != 0) continue;
+        *out = platform_words[i].platform;
+        return hlo_ok();
+    }
+    return hlo_error(HLO_UNIMPLEMENTED, "unknown platform '%s'; the platforms are transforms, cpu and gpu", word);
+}
+
+static int compare_names(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+HloStatus hlo_put_pass_names(HloPlatform platform, HloBuffer *out) {
+    size_t count, listed = 0;
+    const HloRegistryRow *rows = hlo_registry(&count);
+    const char **names = calloc(count + 1, sizeof *names);
+    if (!names) return hlo_out_of_memory();
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].platforms & platform) names[listed++] = rows[i].pass->name;
+    }
+    qsort(names, listed, sizeof *names, compare_names);
+    for (size_t i = 0; i < listed; i++) hlo_putf(out, "%s%s", i ? "," : "", names[i]);
+    hlo_put_char(out, '\n');
+    free(names);
+    return hlo_ok();
+}
+
+// ---- stages of the CPU ----------------------------------------------------------------------------------
+
+typedef enum Need { NEED_PASSES, NEED_SCHEDULE, NEED_BUFFERS, NEED_CODE } Need;
+
+typedef struct Stage {
+    const char *name;
+    Need need;
+    HloCodeStage code;  // NEED_CODE
+} Stage;
+
+// Sorted by name.
+static const Stage cpu_stages[] = {
+    {"asm", NEED_CODE, HLO_CODE_ASM},
+    {"buffer-assignment", NEED_BUFFERS, 0},
+    {"hlo", NEED_PASSES, 0},
+    {"hlo-backend", NEED_SCHEDULE, 0},
+    {"llvm", NEED_CODE, HLO_CODE_LLVM},
+    {"llvm-before-optimizations", NEED_CODE, HLO_CODE_LLVM_BEFORE_OPT},
+};
+
+void hlo_put_stages(HloPlatform platform, HloBuffer *out) {
+    if (platform == HLO_PLATFORM_TRANSFORMS) hlo_put_string(out, "hlo\n");
+    if (platform != HLO_PLATFORM_CPU) return;
+    for (size_t i = 0; i < HLO_COUNT(cpu_stages); i++) hlo_putf(out, "%s\n", cpu_stages[i].name);
+}
+
+static const Stage *find_stage(const char *name) {
+    for (size_t i = 0; i < HLO_COUNT(cpu_stages); i++) {
+        if (strcmp(cpu_stages[i].name, name) == 0) return &cpu_stages[i];
+    }
+    return NULL;
+}
+
+static HloStatus emit_buffers(const Stage *stage, const HloModule *m, const HloBufferAssignment *assignment,
+                              HloBuffer *out) {
+    if (stage->need == NEED_BUFFERS) {
+        hlo_put_buffer_assignment(out, assignment);
+        return hlo_ok();
+    }
+    const HloLlvm *llvm;
+    HLO_TRY(hlo_llvm_open(&llvm));
+    return llvm->emit(m, assignment, stage->code, out);
+}
+
+static HloStatus run_passes(HloModule *m, HloRunner *runner) {
+    HloArena arena = {0};
+    HloElement *pipeline;
+    bool changed;
+    HloStatus status = hlo_cpu_pipeline(&arena, &pipeline);
+    if (hlo_is_ok(status)) status = hlo_pipeline_run(pipeline, m, runner, &changed);
+    hlo_arena_free(&arena);
+    return status;
+}
+
+static HloStatus run_cpu(const Stage *stage, HloModule *m, HloRunner *runner, const HloPrintOptions *print,
+                         HloBuffer *out) {
+    if (!m->is_scheduled) HLO_TRY(run_passes(m, runner));
+    if (stage->need >= NEED_SCHEDULE) HLO_TRY(hlo_cpu_schedule(m));
+    if (stage->need < NEED_BUFFERS) {
+        hlo_print_module(m, print, out);
+        return hlo_ok();
+    }
+    HloBufferAssignment *assignment;
+    HLO_TRY(hlo_assign_buffers(m, &assignment));
+    HloStatus status = emit_buffers(stage, m, assignment, out);
+    hlo_buffer_assignment_free(assignment);
+    return status;
+}
+
+HloStatus hlo_stage_run(HloPlatform platform, const char *name, HloModule *m, HloRunner *runner,
+                        const HloPrintOptions *print, HloBuffer *out) {
+    if (platform == HLO_PLATFORM_TRANSFORMS) {
+        hlo_print_module(m, print, out);
+        return hlo_ok();
+    }
+    if (platform == HLO_PLATFORM_GPU) return hlo_error(HLO_UNIMPLEMENTED, "platform gpu has no stages, only passes");
+    const Stage *stage = find_stage(name);
+    if (!stage) return hlo_error(HLO_UNIMPLEMENTED, "unknown stage '%s'; --list-stages names them", name);
+    return run_cpu(stage, m, runner, print, out);
+}

@@ -1,0 +1,30 @@
+// Compiler options: defaults and flags from the table, and what they mean for printing.
+
+#include "hlo/debug_options.h"
+
+static const HloFlag flags[] = {
+#define HLO_DEBUG_OPTION(name, kind, type, standard, topic, help) \
+    {#name, HLO_FLAG_##kind, offsetof(HloDebugOptions, name), topic, NULL, NULL, help},
+#include "hlo/debug_options.def"
+};
+
+HloDebugOptions hlo_debug_options_default(void) {
+    return (HloDebugOptions){
+#define HLO_DEBUG_OPTION(name, kind, type, standard, topic, help) .name = standard,
+#include "hlo/debug_options.def"
+    };
+}
+
+HloFlagSet hlo_debug_option_flags(HloDebugOptions *options) {
+    return (HloFlagSet){flags, HLO_COUNT(flags), options, "xla_"};
+}
+
+HloPrintOptions hlo_debug_print_options(const HloDebugOptions *options) {
+    HloPrintOptions print = options->xla_dump_hlo_as_long_text ? hlo_print_default() : hlo_print_short();
+    print.large_constants = options->xla_dump_large_constants;
+    print.metadata = !options->xla_dump_disable_metadata;
+    print.async_sugar = options->xla_syntax_sugar_async_ops;
+    print.inline_stack_frames = options->xla_hlo_print_inline_stack_frames;
+    print.compact_gte = options->xla_dump_compact_gte;
+    return print;
+}

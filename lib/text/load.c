@@ -1,0 +1,103 @@
+// From a path to modules: format, log prefixes, splitting, parsing.
+
+#include "hlo/load.h"
+
+#include <stdlib.h>
+
+#include "hlo/file.h"
+
+static const char separator[] = "// -----";
+static const char stray[] = "// ---";
+
+static HloStatus check_format(const char *path, const char *format) {
+    static const char *const later[] = {"pb", "pbtxt", "textproto", "riegeli", "stablehlo", "mhlo"};
+    bool by_extension = !format || !*format;
+    if (by_extension) format = hlo_file_extension(path);
+    if (strcmp(format, "hlo") == 0 || strcmp(format, "txt") == 0) return hlo_ok();
+    for (size_t i = 0; i < HLO_COUNT(later); i++) {
+        if (strcmp(format, later[i]) == 0) {
+            return hlo_error(HLO_UNIMPLEMENTED, "'%s': format '%s' cannot be read yet, only hlo and txt", path, format);
+        }
+    }
+    return hlo_error(HLO_INVALID_ARGUMENT,
+                     by_extension ? "'%s' has the extension '%s', which tells no format; say --format=hlo"
+                                  : "'%s': unknown format '%s'; expected hlo, txt, stablehlo, mhlo, pb, pbtxt or riegeli",
+                     path, format);
+}
+
+static HloStringView until(HloStringView text, const char *end) {
+    return (HloStringView){text.data, (size_t)(end - text.data)};
+}
+
+static const char *find(HloStringView text, const char *what) {
+    return text.size ? memmem(text.data, text.size, what, strlen(what)) : NULL;
+}
+
+// Takes the text before the next separator off `rest`; false when nothing is left.
+static bool next_chunk(HloStringView *rest, bool split, HloStringView *chunk) {
+    if (!rest->data) return false;
+    const char *at = split ? find(*rest, separator) : NULL;
+    *chunk = at ? until(*rest, at) : *rest;
+    size_t taken = chunk->size + (at ? strlen(separator) : 0);
+    *rest = at ? (HloStringView){rest->data + taken, rest->size - taken} : (HloStringView){NULL, 0};
+    return true;
+}
+
+static HloStatus check_separators(HloStringView chunk, bool split) {
+    if (!find(chunk, stray)) return hlo_ok();
+    if (split) {
+        return hlo_error(HLO_INTERNAL, "Unexpected separator found, expected exactly '%s', found '%s'", separator, stray);
+    }
+    return hlo_error(HLO_INTERNAL, "'%s' separator found in input, but --split-input-file not specified", stray);
+}
+
+static HloStatus append(HloModuleList *list, HloModule *m) {
+    HloModule **items = realloc(list->items, (list->count + 1) * sizeof *items);
+    if (!items) {
+        hlo_module_free(m);
+        return hlo_out_of_memory();
+    }
+    list->items = items;
+    list->items[list->count++] = m;
+    return hlo_ok();
+}
+
+static HloStatus parse_chunk(const char *path, HloStringView chunk, HloModuleList *list) {
+    HloParseOptions options = {.file_name = strcmp(path, "-") == 0 ? "<stdin>" : path};
+    HloBuffer stripped = {0};
+    if (hlo_strip_log_prefixes(chunk, &stripped)) chunk = (HloStringView){stripped.data, stripped.size};
+    HloModule *m = NULL;
+    HloStatus status = hlo_buffer_status(&stripped);
+    if (hlo_is_ok(status)) status = hlo_parse_module(chunk, &options, &m);
+    hlo_buffer_free(&stripped);
+    HLO_TRY(status);
+    return append(list, m);
+}
+
+static HloStatus parse_all(const char *path, HloStringView text, bool split, HloModuleList *list) {
+    HloStringView rest = text, chunk;
+    if (!rest.data) rest.data = "";  // an empty file is one empty chunk, which the parser refuses with a place
+    while (next_chunk(&rest, split, &chunk)) {
+        HLO_TRY(check_separators(chunk, split));
+        HLO_TRY(parse_chunk(path, chunk, list));
+    }
+    return hlo_ok();
+}
+
+HloStatus hlo_modules_load(const char *path, const HloLoadOptions *options, HloModuleList *out) {
+    HLO_TRY(check_format(path, options->format));
+    HloBuffer text = {0};
+    HloModuleList list = {0};
+    HloStatus status = hlo_file_read(path, &text);
+    if (hlo_is_ok(status)) status = parse_all(path, (HloStringView){text.data, text.size}, options->split, &list);
+    hlo_buffer_free(&text);
+    if (hlo_is_ok(status)) *out = list;
+    else hlo_module_list_free(&list);
+    return status;
+}
+
+void hlo_module_list_free(HloModuleList *list) {
+    for (size_t i = 0; i < list->count; i++) hlo_module_free(list->items[i]);
+    free(list->items);
+    *list = (HloModuleList){0};
+}
