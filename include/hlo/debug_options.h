@@ -15,5 +15,7 @@ HloDebugOptions hlo_debug_options_default(void);
 HloFlagSet hlo_debug_option_flags(HloDebugOptions *options);
 // How modules are printed under these options (printing chapter, §1.2).
 HloPrintOptions hlo_debug_print_options(const HloDebugOptions *options);
+// A preset of the printing chapter by name: default, short, canonical, fingerprint, module-fingerprint, dump.
+HLO_MUST_USE HloStatus hlo_print_style_find(const char *name, HloPrintOptions *out);
 
 #endif

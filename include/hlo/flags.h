@@ -51,7 +51,7 @@ HLO_MUST_USE HloStatus hlo_flags_parse_environment(HloArena *arena, const HloFla
 // Appends the flags of a topic, or of all topics in order of first appearance ("all"); false when there is no such
 // topic.
 bool hlo_flags_help(const HloFlagSet *sets, size_t set_count, const char *topic, HloBuffer *out);
-// Appends the names of all topics, separated by ", ".
+// Appends a line for each topic with the names of its flags.
 void hlo_flags_topics(const HloFlagSet *sets, size_t set_count, HloBuffer *out);
 
 #endif

@@ -10,8 +10,6 @@ HLO_MUST_USE HloStatus hlo_platform_find(const char *word, HloPlatform *out);
 
 // Appends the names of a platform's stages, sorted, one a line.
 void hlo_put_stages(HloPlatform platform, HloBuffer *out);
-// Appends the names that the platform lists among its passes, sorted bytewise and joined by commas, and a newline.
-HLO_MUST_USE HloStatus hlo_put_pass_names(HloPlatform platform, HloBuffer *out);
 
 // Takes the module to a stage and appends what the stage shows. On platform `transforms` every stage is the module as
 // it was read. A module that has a schedule has been through the passes and skips them.

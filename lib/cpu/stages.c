@@ -2,7 +2,6 @@
 
 #include "hlo/stages.h"
 
-#include <stdlib.h>
 #include <strings.h>
 
 #include "hlo/cpu.h"
@@ -30,25 +29,6 @@ HloStatus hlo_platform_find(const char *word, HloPlatform *out) {
         return hlo_ok();
     }
     return hlo_error(HLO_UNIMPLEMENTED, "unknown platform '%s'; the platforms are transforms, cpu and gpu", word);
-}
-
-static int compare_names(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-HloStatus hlo_put_pass_names(HloPlatform platform, HloBuffer *out) {
-    size_t count, listed = 0;
-    const HloRegistryRow *rows = hlo_registry(&count);
-    const char **names = calloc(count + 1, sizeof *names);
-    if (!names) return hlo_out_of_memory();
-    for (size_t i = 0; i < count; i++) {
-        if (rows[i].platforms & platform) names[listed++] = rows[i].pass->name;
-    }
-    qsort(names, listed, sizeof *names, compare_names);
-    for (size_t i = 0; i < listed; i++) hlo_putf(out, "%s%s", i ? "," : "", names[i]);
-    hlo_put_char(out, '\n');
-    free(names);
-    return hlo_ok();
 }
 
 // ---- stages of the CPU ----------------------------------------------------------------------------------

@@ -11,6 +11,8 @@
 enum {
     HINT_DISTANCE = 3,  // a name with more edits than this is no near miss
     HELP_COLUMN = 36,   // where the explanation starts
+    TOPIC_COLUMN = 12,  // where a topic's flags start
+    HELP_WIDTH = 100,
 };
 
 // A flag as written: `name` without dashes, value or NULL.
@@ -277,14 +279,30 @@ bool hlo_flags_help(const HloFlagSet *sets, size_t set_count, const char *topic,
     return found;
 }
 
-void hlo_flags_topics(const HloFlagSet *sets, size_t set_count, HloBuffer *out) {
-    bool first = true;
+static void put_topic_line(const HloFlagSet *sets, size_t set_count, const char *topic, HloBuffer *out) {
+    hlo_putf(out, "  %-10s", topic);
+    size_t width = TOPIC_COLUMN;
     for (size_t s = 0; s < set_count; s++) {
         for (size_t i = 0; i < sets[s].count; i++) {
-            if (!opens_topic(sets, s, i)) continue;
-            if (!first) hlo_put_string(out, ", ");
-            hlo_put_string(out, sets[s].flags[i].topic);
-            first = false;
+            const HloFlag *flag = &sets[s].flags[i];
+            if (strcmp(flag->topic, topic) != 0) continue;
+            size_t more = strlen(flag->name) + 3;
+            if (width + more > HELP_WIDTH) {
+                hlo_put_char(out, '\n');
+                hlo_put_spaces(out, TOPIC_COLUMN);
+                width = TOPIC_COLUMN;
+            }
+            hlo_putf(out, strlen(flag->name) == 1 ? " -%s" : " --%s", flag->name);
+            width += more;
+        }
+    }
+    hlo_put_char(out, '\n');
+}
+
+void hlo_flags_topics(const HloFlagSet *sets, size_t set_count, HloBuffer *out) {
+    for (size_t s = 0; s < set_count; s++) {
+        for (size_t i = 0; i < sets[s].count; i++) {
+            if (opens_topic(sets, s, i)) put_topic_line(sets, set_count, sets[s].flags[i].topic, out);
         }
     }
 }

@@ -156,7 +156,8 @@ static void flags_help_shows_one_topic_or_all(void **state) {
     assert_false(hlo_flags_help(&set, 1, "weather", &out));
     hlo_buffer_free(&out);
     hlo_flags_topics(&set, 1, &out);
-    assert_string_equal(out.data, "files, talk");
+    assert_string_equal(out.data, "  files      -o --limit --bound\n"
+                                  "  talk       --quiet --filter\n");
     hlo_buffer_free(&out);
 }
 

@@ -1,0 +1,52 @@
+// The registry as text.
+
+#include "hlo/listing.h"
+
+#include <stdlib.h>
+
+static int compare_names(const void *a, const void *b) {
+    return strcmp((*(const HloPass *const *)a)->name, (*(const HloPass *const *)b)->name);
+}
+
+// The passes of a platform, or all for platforms 0; sorted. The caller frees *out.
+static HloStatus sorted_passes(unsigned platforms, const HloPass ***out, size_t *listed) {
+    size_t count;
+    const HloRegistryRow *rows = hlo_registry(&count);
+    const HloPass **passes = calloc(count + 1, sizeof *passes);
+    if (!passes) return hlo_out_of_memory();
+    *listed = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!platforms || (rows[i].platforms & platforms)) passes[(*listed)++] = rows[i].pass;
+    }
+    qsort(passes, *listed, sizeof *passes, compare_names);
+    *out = passes;
+    return hlo_ok();
+}
+
+HloStatus hlo_put_pass_names(HloPlatform platform, HloBuffer *out) {
+    const HloPass **passes;
+    size_t count;
+    HLO_TRY(sorted_passes(platform, &passes, &count));
+    for (size_t i = 0; i < count; i++) hlo_putf(out, "%s%s", i ? "," : "", passes[i]->name);
+    hlo_put_char(out, '\n');
+    free(passes);
+    return hlo_ok();
+}
+
+static void put_pass(const HloPass *pass, HloBuffer *out) {
+    hlo_putf(out, "  %-32s  %s\n", pass->name, pass->summary ? pass->summary : "");
+    for (size_t i = 0; i < pass->option_count; i++) {
+        const HloOptionSpec *option = &pass->options[i];
+        hlo_putf(out, "      %s=%s", option->name, option->standard);
+        hlo_putf(out, "  %s\n", option->help);
+    }
+}
+
+HloStatus hlo_put_pass_manual(HloBuffer *out) {
+    const HloPass **passes;
+    size_t count;
+    HLO_TRY(sorted_passes(0, &passes, &count));
+    for (size_t i = 0; i < count; i++) put_pass(passes[i], out);
+    free(passes);
+    return hlo_ok();
+}
