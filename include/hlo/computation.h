@@ -48,6 +48,10 @@ typedef struct HloInstList {
     size_t count;
 } HloInstList;
 HloInstList hlo_post_order(const HloComputation *comp, HloArena *scratch);
+// The other order that passes walk: from the dead instructions without control successors in list order, then from
+// the root; operands from left to right, then control predecessors, then the instruction. Instructions that none
+// of these reach are left out.
+HloInstList hlo_visitor_order(const HloComputation *comp, HloArena *scratch);
 
 static inline size_t hlo_parameter_count(const HloComputation *comp) {
     return comp->parameters.count;

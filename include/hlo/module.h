@@ -127,6 +127,11 @@ HloCompList hlo_module_list(const HloModule *m, HloArena *scratch);
 // Total instructions over all computations.
 size_t hlo_module_instruction_count(const HloModule *m);
 
+// Brings the sequences of a scheduled module in line with its instructions: removed ones go; a new one is placed right
+// after the last of its operands and control predecessors (at the front when it has none). Computations without
+// a sequence get their post-order. No effect on a module without schedule.
+void hlo_module_update_schedule(HloModule *m, HloArena *scratch);
+
 // A deep copy with the same names. NULL when memory runs out.
 HloModule *hlo_module_clone(const HloModule *m);
 

@@ -53,6 +53,10 @@ struct HloPassContext {
     HloRewriteLog *log;         // never NULL
 };
 
+// Runs another registered pass with its default options as part of this one (call-inliner ends with dce). Its rewrites
+// count under its own name; observers do not see it.
+HLO_MUST_USE HloStatus hlo_pass_run_inside(HloPassContext *cx, const char *name, HloModule *m, bool *changed);
+
 bool hlo_option_bool(const HloPassContext *cx, const char *name);
 int64_t hlo_option_int(const HloPassContext *cx, const char *name);
 const char *hlo_option_text(const HloPassContext *cx, const char *name);
@@ -85,15 +89,15 @@ struct HloElement {
     const char *name;             // pass or pipeline name; a fixed point has its element's name
     const HloPass *pass;          // PASS
     const char *const *values;    // PASS: option texts
-    HloElement *const *elements;  // PIPELINE, FIX: children
+    HloElement *const *elements;  // PIPELINE: children; FIX: the one wrapped element
     size_t element_count;
     int64_t limit;                // FIX: most iterations (25)
 };
 
 // Parses pipeline text into a pipeline called `name`:
-//   list = element ("," element)*
+//   list = (element ("," element)*)?
 //   element = pass ("{" option ("," option)* "}")?  |  "fix" ("[" limit "]")? "(" list ")"  |  name "(" list ")"
-//   option = name ("=" value)?
+//   option = name ("=" value)?         value = text without , and }  |  "\"" text "\""
 // Unknown names and options fail before anything runs, with the nearest name as a hint.
 HLO_MUST_USE HloStatus hlo_pipeline_parse(HloArena *arena, const char *name, HloStringView text, HloElement **out);
 // Prints a pipeline so that hlo_pipeline_parse reads it back.
@@ -104,7 +108,9 @@ void hlo_pipeline_print(const HloElement *pipeline, HloBuffer *out);
 typedef struct HloPassObserver HloPassObserver;
 struct HloPassObserver {
     void *data;
-    // Any of these may be NULL. `pipeline` is the innermost pipeline that holds the pass.
+    // Any of these may be NULL. `pipeline` is the innermost pipeline that holds the element; an element is a pass, a
+    // nested pipeline or a fixed point, and the iterations of a fixed point over one pass are not told apart.
+    // A failure ends the run and is returned as it is.
     HloStatus (*before_pipeline)(void *data, const HloElement *pipeline, const HloModule *m);
     HloStatus (*after_pipeline)(void *data, const HloElement *pipeline, const HloModule *m, bool changed);
     HloStatus (*before_pass)(void *data, const HloElement *pipeline, const HloElement *element, const HloModule *m);
@@ -112,9 +118,22 @@ struct HloPassObserver {
                             bool changed);
 };
 
+// Which elements of pipelines run (pass chapter, §3). Names match exactly, level by level: naming a pass that only stands
+// inside a nested pipeline does not enable it unless the pipeline is named too, which enables all of its elements.
+typedef struct HloPassFilter {
+    bool disable_all;
+    const char *const *disabled;      // remove elements with these names
+    size_t disabled_count;
+    const char *const *enabled_only;  // when given: remove elements with other names; not together with `disabled`
+    size_t enabled_only_count;
+    const char *start_from;           // skip passes until one, or a pipeline, of this name; NULL: none
+} HloPassFilter;
+
 typedef struct HloRunner {
     const HloPassObserver *const *observers;
     size_t observer_count;
+    HloPassFilter filter;  // zero-initialised: everything runs
+    bool started;          // start_from was reached; kept from pipeline to pipeline
     HloRewriteLog log;  // zero-initialised: no limit (limit 0 counts as none)
 } HloRunner;
 

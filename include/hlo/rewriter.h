@@ -21,11 +21,13 @@ typedef struct HloRewriter {
 } HloRewriter;
 
 HloRewriter hlo_rewriter(HloPassContext *cx, HloModule *m);
+// Ends a pass: tells whether something changed and hands over the first failure.
+HLO_MUST_USE HloStatus hlo_rewriter_finish(HloRewriter *rw, bool *changed);
 // Points builders at `inst`: its computation, its origin.
 void hlo_rewriter_at(HloRewriter *rw, HloInstruction *inst);
 // True when the run's rewrite limit is reached: passes then leave everything as it is.
 bool hlo_rewriter_is_spent(const HloRewriter *rw);
-// Counts and announces one rewrite that the pass does itself (in place, or a removal).
+// Counts and announces one rewrite that the pass does itself (in place, or a removal); call it before the change.
 void hlo_rewriter_note(HloRewriter *rw, const char *rule, HloInstruction *old_inst, HloInstruction *new_inst);
 
 // ---- replacing ------------------------------------------------------------------------------------------
@@ -34,6 +36,7 @@ typedef enum HloReplaceFlags {
     HLO_REPLACE_PLAIN = 0,
     HLO_REPLACE_RELAY_CONTROL = 1,      // give old's control edges to new; else an old with edges is refused
     HLO_REPLACE_PRESERVE_SHARDING = 2,  // refuse when both have shardings that differ
+    HLO_REPLACE_KEEP_OPERANDS = 4,      // remove old alone, not the operands that it leaves dead
 } HloReplaceFlags;
 
 // Replaces `old` by `new` (same computation, compatible shapes): metadata, frontend attributes, sharding and origin
@@ -43,6 +46,14 @@ typedef enum HloReplaceFlags {
 bool hlo_replace(HloRewriter *rw, HloInstruction *old_inst, HloInstruction *new_inst, const char *rule);
 bool hlo_replace_with(HloRewriter *rw, HloInstruction *old_inst, HloInstruction *new_inst, const char *rule,
                       unsigned flags);
+
+// Moves all uses of `old` to `new` and nothing else ("RAUW"): `old` stays, dead. Fusions among the users lose operands
+// that now repeat (custom fusions keep them).
+void hlo_rewriter_move_uses(HloRewriter *rw, HloInstruction *old_inst, HloInstruction *new_inst);
+
+// Takes the parameters in `dead` (by number; without users) out of the computation of a fusion and the operands with
+// them. Parameters behind the first removed one are made anew, named `param_<number>`.
+void hlo_fusion_drop_operands(HloRewriter *rw, HloInstruction *fusion, HloBits dead);
 
 // ---- rules ----------------------------------------------------------------------------------------------
 
@@ -60,7 +71,8 @@ typedef struct HloRule {
 HloStatus hlo_apply_rules(HloPassContext *cx, HloModule *m, const HloRule *rules, size_t count, bool *changed);
 
 // ---- building -------------------------------------------------------------------------------------------
-// All of these add to rw->comp and return the new instruction, or NULL after a failure.
+// All of these add to rw->comp and return the new instruction, or NULL after a failure (also when an operand is NULL).
+// They are "plain adds": no metadata, sharding or frontend attributes; hlo_derive gives those.
 
 // The general form; attributes are set on the result.
 HloInstruction *hlo_build(HloRewriter *rw, HloOpcode op, const HloShape *shape, HloInstruction *const *operands,
@@ -78,7 +90,7 @@ HloInstruction *hlo_build_select(HloRewriter *rw, HloInstruction *p, HloInstruct
 HloInstruction *hlo_build_convert(HloRewriter *rw, HloInstruction *x, HloType type);
 HloInstruction *hlo_build_constant(HloRewriter *rw, const HloLiteral *literal);  // literal in the module's arena
 HloInstruction *hlo_build_scalar(HloRewriter *rw, HloType type, double value);
-// A scalar constant of x's element type, broadcast to x's static shape when x is no scalar.
+// A scalar constant of x's element type, broadcast to x's static shape when x is no scalar. Both are derived from x.
 HloInstruction *hlo_build_like(HloRewriter *rw, const HloInstruction *x, double value);
 HloInstruction *hlo_build_reshape(HloRewriter *rw, const HloShape *shape, HloInstruction *x);
 HloInstruction *hlo_build_bitcast(HloRewriter *rw, const HloShape *shape, HloInstruction *x);

@@ -1,0 +1,70 @@
+// Fusions that lose operands: because two became the same, or because the computation does not use them.
+
+#include "hlo/rewriter.h"
+
+static void keep_parameters(HloComputation *comp, HloVec *kept) {
+    memcpy(comp->parameters.items, kept->items, kept->count * sizeof *kept->items);
+    comp->parameters.count = kept->count;
+}
+
+// A parameter that moved to another number is a new instruction, as in the reference; it keeps only the shape.
+static HloInstruction *renumbered(HloRewriter *rw, HloComputation *comp, HloInstruction *parameter, size_t number) {
+    HloInstruction *moved = hlo_inst_new(rw->m, HLO_OP_PARAMETER, parameter->shape, NULL, 0);
+    hlo_set_int(rw->m, moved, HLO_ATTR_PARAMETER_NUMBER, (int64_t)number);
+    hlo_computation_add(comp, moved, hlo_arena_printf(rw->scratch, "param_%zu", number));
+    hlo_replace_all_uses(parameter, moved);
+    hlo_drop_control_edges(parameter);
+    return moved;
+}
+
+void hlo_fusion_drop_operands(HloRewriter *rw, HloInstruction *fusion, HloBits dead) {
+    HloComputation *comp = hlo_called(fusion, 0);
+    size_t count = hlo_parameter_count(comp);
+    HloInstruction **old = hlo_arena_copy(rw->scratch, comp->parameters.items, count * sizeof *old);
+    HloVec kept = {0};
+    for (size_t k = 0; k < count; k++) {
+        if (hlo_bits_has(dead, k)) continue;
+        bool moves = kept.count < k;
+        hlo_vec_push(rw->scratch, &kept, moves ? renumbered(rw, comp, old[k], kept.count) : old[k]);
+        if (moves) hlo_computation_remove(comp, old[k]);
+    }
+    for (size_t k = count; k-- > 0;) {
+        if (!hlo_bits_has(dead, k)) continue;
+        hlo_computation_remove(comp, old[k]);
+        hlo_remove_operand(fusion, k);
+    }
+    keep_parameters(comp, &kept);
+}
+
+static void merge_repeated_operands(HloRewriter *rw, HloInstruction *fusion) {
+    HloComputation *comp = hlo_called(fusion, 0);
+    HloMap first = {0};  // operand -> its first parameter
+    HloBits dead = hlo_bits_new(rw->scratch, hlo_operand_count(fusion));
+    bool any = false;
+    for (size_t k = 0; k < hlo_operand_count(fusion); k++) {
+        void **slot = hlo_map_at(rw->scratch, &first, hlo_operand(fusion, k));
+        HloInstruction *parameter = hlo_parameter(comp, k);
+        if (!*slot) {
+            *slot = parameter;
+            continue;
+        }
+        hlo_replace_all_uses(parameter, *slot);
+        hlo_bits_add(dead, k);
+        any = true;
+    }
+    if (any) hlo_fusion_drop_operands(rw, fusion, dead);
+}
+
+static bool merges_operands(const HloInstruction *inst) {
+    return inst->op == HLO_OP_FUSION && hlo_int(inst, HLO_ATTR_FUSION_KIND) != HLO_FUSION_KIND_CUSTOM;
+}
+
+void hlo_rewriter_move_uses(HloRewriter *rw, HloInstruction *old_inst, HloInstruction *new_inst) {
+    HloVec fusions = {0};
+    for (size_t k = 0; k < hlo_user_count(old_inst); k++) {
+        HloInstruction *user = hlo_user(old_inst, k);
+        if (merges_operands(user)) hlo_vec_push(rw->scratch, &fusions, user);
+    }
+    hlo_replace_all_uses(old_inst, new_inst);
+    for (size_t k = 0; k < fusions.count; k++) merge_repeated_operands(rw, fusions.items[k]);
+}
