@@ -14,7 +14,8 @@ struct HloComputation {
     size_t count;              // instructions
     HloInstruction *root;      // NULL only while the computation is being built
     HloVec parameters;         // HloInstruction * by parameter number
-    HloVec callers;            // HloInstruction *, each once per slot that calls this computation
+    HloVec callers;            // HloInstruction *, each once; a removed one's place is taken by the last
+    HloMap *caller_index;      // caller -> position + 1 when there are many; else NULL
     const char *execution_thread;  // NULL: main
     // The schedule: all instructions in execution order, or NULL when this computation has none.
     HloInstruction **sequence;

@@ -21,7 +21,8 @@ struct HloInstruction {
     HloInstruction *prev, *next;  // insertion order in the computation
 
     HloVec operands;           // HloInstruction *; may repeat
-    HloVec users;              // HloInstruction *; each user once, in order of becoming one
+    HloVec users;              // HloInstruction *; each user once; a removed one's place is taken by the last
+    HloMap *user_index;        // user -> position + 1, kept for values with many users; else NULL
     HloVec control_preds;      // HloInstruction *
     HloVec control_succs;
     HloVec called;             // HloComputation *, in slot order

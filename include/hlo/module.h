@@ -37,7 +37,7 @@ typedef struct HloRecoveryRow {
     HloDims old_index;
     const char *new_name;  // NULL: `{}`
     HloDims new_index;
-    HloModule *module;     // NULL: none; lives in this module's arena
+    HloModule *module;     // NULL: none; also in the module's owned_modules
 } HloRecoveryRow;
 
 typedef struct HloDebugAttr {
@@ -81,6 +81,7 @@ struct HloModule {
     size_t recovery_count;
     const HloDebugRow *debug_rows;
     size_t debug_row_count;
+    HloVec owned_modules;  // HloModule *: modules inside this one, freed with it
 };
 
 // A new empty module; the caller frees it with hlo_module_free. NULL when memory runs out.

@@ -1,0 +1,183 @@
+// Computations: adding, removing, cloning instructions.
+
+#include "hlo/computation.h"
+
+#include <assert.h>
+
+#include "hlo/module.h"
+#include "lib/ir/edges.h"
+
+HloComputation *hlo_computation_new(HloModule *m, const char *name) {
+    HloComputation *comp = HLO_NEW(&m->arena, HloComputation);
+    comp->m = m;
+    comp->name = hlo_intern_z(m, name);
+    comp->id = m->computation_id_limit++;
+    return comp;
+}
+
+static void enter_parameter(HloComputation *comp, HloInstruction *inst) {
+    size_t number = (size_t)hlo_parameter_number(inst);
+    while (comp->parameters.count <= number) hlo_vec_push(&comp->m->arena, &comp->parameters, NULL);
+    comp->parameters.items[number] = inst;
+}
+
+HloInstruction *hlo_computation_add(HloComputation *comp, HloInstruction *inst, const char *name) {
+    assert(!inst->comp);
+    HloModule *m = comp->m;
+    if (!name) name = inst->name[0] ? inst->name : hlo_op_name(inst->op);
+    inst->name = comp->in_module ? hlo_unique_name(m, &m->instruction_names, name) : hlo_intern_z(m, name);
+    inst->comp = comp;
+    inst->id = comp->id_limit++;
+    inst->prev = comp->last;
+    if (comp->last) comp->last->next = inst;
+    else comp->first = inst;
+    comp->last = inst;
+    comp->count++;
+    hlo_link_operands(inst);
+    hlo_link_callees(inst);
+    if (inst->op == HLO_OP_PARAMETER) enter_parameter(comp, inst);
+    return inst;
+}
+
+static void leave_parameter(HloComputation *comp, const HloInstruction *inst) {
+    size_t at = hlo_vec_find(&comp->parameters, inst);
+    if (at != SIZE_MAX) comp->parameters.items[at] = NULL;
+    while (comp->parameters.count && !comp->parameters.items[comp->parameters.count - 1]) comp->parameters.count--;
+}
+
+void hlo_computation_remove(HloComputation *comp, HloInstruction *inst) {
+    assert(inst->comp == comp && inst->users.count == 0 && comp->root != inst);
+    hlo_drop_control_edges(inst);
+    hlo_unlink_operands(inst);
+    hlo_unlink_callees(inst);
+    if (inst->op == HLO_OP_PARAMETER) leave_parameter(comp, inst);
+    if (inst->prev) inst->prev->next = inst->next;
+    else comp->first = inst->next;
+    if (inst->next) inst->next->prev = inst->prev;
+    else comp->last = inst->prev;
+    comp->count--;
+    inst->comp = NULL;
+}
+
+// An after-all that waits for side effects stays although nobody uses its token.
+static bool guards_effects(const HloInstruction *inst) {
+    if (inst->op != HLO_OP_AFTER_ALL) return false;
+    for (size_t k = 0; k < hlo_operand_count(inst); k++) {
+        const HloInstruction *operand = hlo_operand(inst, k);
+        while (operand->op == HLO_OP_GET_TUPLE_ELEMENT) operand = hlo_operand(operand, 0);
+        if (hlo_has_side_effect(operand)) return true;
+    }
+    return false;
+}
+
+static bool may_follow(const HloInstruction *inst) {
+    return inst->comp && hlo_is_dead(inst) && !hlo_has_control_edges(inst) && inst->op != HLO_OP_PARAMETER &&
+           !hlo_has_side_effect(inst) && !guards_effects(inst);
+}
+
+size_t hlo_computation_remove_with_operands(HloComputation *comp, HloInstruction *inst) {
+    HloArena scratch = {.trap = comp->m->arena.trap};
+    HloVec queue = {0};
+    hlo_vec_push(&scratch, &queue, inst);
+    size_t removed = 0;
+    for (size_t i = 0; i < queue.count; i++) {
+        HloInstruction *at = queue.items[i];
+        if (i > 0 && !may_follow(at)) continue;
+        hlo_computation_remove(comp, at);
+        removed++;
+        for (size_t k = 0; k < at->operands.count; k++) hlo_vec_push(&scratch, &queue, at->operands.items[k]);
+    }
+    hlo_arena_free(&scratch);
+    return removed;
+}
+
+void hlo_computation_set_root(HloComputation *comp, HloInstruction *root) {
+    assert(root->comp == comp);
+    comp->root = root;
+}
+
+HloInstruction *hlo_fusion_caller(const HloComputation *comp) {
+    for (size_t i = 0; i < comp->callers.count; i++) {
+        HloInstruction *caller = comp->callers.items[i];
+        if (caller->op == HLO_OP_FUSION) return caller;
+    }
+    return NULL;
+}
+
+bool hlo_is_fusion_computation(const HloComputation *comp) {
+    return hlo_fusion_caller(comp) != NULL;
+}
+
+// ---- cloning --------------------------------------------------------------------------------------------
+
+static void clone_control_edges(const HloComputation *comp, const HloMap *made) {
+    HLO_EACH_INST(inst, comp) {
+        for (size_t i = 0; i < inst->control_preds.count; i++) {
+            hlo_add_control_edge(hlo_map_find(made, inst->control_preds.items[i]), hlo_map_find(made, inst));
+        }
+    }
+}
+
+static HloComputation **clone_callees(const HloInstruction *inst, const HloMap *callees, HloArena *scratch) {
+    HloComputation **list = HLO_NEW_ARRAY(scratch, HloComputation *, inst->called.count + 1);
+    for (size_t k = 0; k < inst->called.count; k++) {
+        HloComputation *other = callees ? hlo_map_find(callees, inst->called.items[k]) : NULL;
+        list[k] = other ? other : inst->called.items[k];
+    }
+    return list;
+}
+
+HloComputation *hlo_computation_clone(HloModule *m, const HloComputation *comp, const char *name,
+                                      const HloMap *callees, HloArena *scratch, HloMap *inst_map) {
+    HloMap local = {0};
+    HloMap *made = inst_map ? inst_map : &local;
+    HloComputation *copy = hlo_computation_new(m, name);
+    if (comp->execution_thread) copy->execution_thread = hlo_intern_z(m, comp->execution_thread);
+    // List order may put users before operands, so operands are filled in a second walk.
+    HLO_EACH_INST(inst, comp) {
+        HloInstruction *twin = hlo_inst_clone(m, inst, hlo_shape_import(&m->shapes, inst->shape), NULL, 0,
+                                              clone_callees(inst, callees, scratch));
+        *hlo_map_at(scratch, made, inst) = hlo_computation_add(copy, twin, inst->name);
+    }
+    HLO_EACH_INST(inst, comp) {
+        HloInstruction *twin = hlo_map_find(made, inst);
+        for (size_t k = 0; k < hlo_operand_count(inst); k++) {
+            hlo_append_operand(twin, hlo_map_find(made, hlo_operand(inst, k)));
+        }
+    }
+    clone_control_edges(comp, made);
+    if (comp->root) copy->root = hlo_map_find(made, comp->root);
+    if (comp->sequence) {
+        copy->sequence = HLO_NEW_ARRAY(&m->arena, HloInstruction *, comp->sequence_count);
+        copy->sequence_count = comp->sequence_count;
+        for (size_t i = 0; i < comp->sequence_count; i++) copy->sequence[i] = hlo_map_find(made, comp->sequence[i]);
+    }
+    return copy;
+}
+
+// ---- equality -------------------------------------------------------------------------------------------
+
+static bool same_instruction(const HloInstruction *a, const HloInstruction *b, const HloMap *twins, unsigned ignore) {
+    if (a->operands.count != b->operands.count || !hlo_shape_equal(a->shape, b->shape, ignore)) return false;
+    for (size_t k = 0; k < a->operands.count; k++) {
+        if (hlo_map_find(twins, a->operands.items[k]) != b->operands.items[k]) return false;
+    }
+    return hlo_same_operation(a, b);
+}
+
+bool hlo_computation_equal(const HloComputation *a, const HloComputation *b, bool layout_sensitive) {
+    if (a == b) return true;
+    if (a->count != b->count || hlo_parameter_count(a) != hlo_parameter_count(b)) return false;
+    HloArena scratch = {.trap = a->m->arena.trap};
+    HloMap twins = {0};
+    HloInstList left = hlo_post_order(a, &scratch), right = hlo_post_order(b, &scratch);
+    bool same = left.count == right.count;
+    for (size_t i = 0; same && i < left.count; i++) {
+        unsigned ignore = layout_sensitive ? HLO_IGNORE_NOTHING : HLO_IGNORE_LAYOUT;
+        same = same_instruction(left.items[i], right.items[i], &twins, ignore);
+        *hlo_map_at(&scratch, &twins, left.items[i]) = right.items[i];
+    }
+    same = same && hlo_map_find(&twins, a->root) == b->root;
+    hlo_arena_free(&scratch);
+    return same;
+}

@@ -1,0 +1,344 @@
+// Instructions: attributes, and edges that stay two-sided.
+
+#include "hlo/instruction.h"
+
+#include <assert.h>
+
+#include "hlo/module.h"
+#include "lib/ir/edges.h"
+
+HloInstruction *hlo_inst_new(HloModule *m, HloOpcode op, const HloShape *shape, HloInstruction *const *operands,
+                             size_t count) {
+    HloInstruction *inst = HLO_NEW(&m->arena, HloInstruction);
+    inst->op = op;
+    inst->shape = shape;
+    inst->name = "";
+    if (!count) return inst;
+    inst->operands.items = hlo_arena_copy(&m->arena, operands, count * sizeof *operands);
+    inst->operands.count = inst->operands.capacity = count;
+    return inst;
+}
+
+HloInstruction *hlo_inst_clone(HloModule *m, const HloInstruction *inst, const HloShape *shape,
+                               HloInstruction *const *operands, size_t count, HloComputation *const *callees) {
+    HloInstruction *copy = hlo_inst_new(m, inst->op, shape, operands, count);
+    bool foreign = inst->comp && inst->comp->m != m;
+    copy->attrs = hlo_arena_copy(&m->arena, inst->attrs, inst->attr_count * sizeof *inst->attrs);
+    copy->attr_count = copy->attr_capacity = inst->attr_count;
+    for (size_t i = 0; foreign && i < copy->attr_count; i++) copy->attrs[i] = hlo_attr_import(m, copy->attrs[i]);
+    for (size_t i = 0; i < inst->called.count; i++) {
+        hlo_vec_push(&m->arena, &copy->called, callees ? callees[i] : inst->called.items[i]);
+    }
+    return copy;
+}
+
+// ---- attributes -----------------------------------------------------------------------------------------
+
+const HloAttr *hlo_attr_find(const HloInstruction *inst, HloAttrId id) {
+    for (size_t i = 0; i < inst->attr_count && inst->attrs[i].id <= id; i++) {
+        if (inst->attrs[i].id == id) return &inst->attrs[i];
+    }
+    return NULL;
+}
+
+int64_t hlo_int(const HloInstruction *inst, HloAttrId id) {
+    const HloAttr *attr = hlo_attr_find(inst, id);
+    return attr ? attr->i : hlo_attr_info(id)->standard;
+}
+
+double hlo_float(const HloInstruction *inst, HloAttrId id) {
+    const HloAttr *attr = hlo_attr_find(inst, id);
+    return attr ? attr->f : 0;
+}
+
+const char *hlo_text(const HloInstruction *inst, HloAttrId id) {
+    const HloAttr *attr = hlo_attr_find(inst, id);
+    return attr && attr->text ? attr->text : "";
+}
+
+HloDims hlo_dims(const HloInstruction *inst, HloAttrId id) {
+    const HloAttr *attr = hlo_attr_find(inst, id);
+    return attr ? *(const HloDims *)attr->data : (HloDims){NULL, 0};
+}
+
+const void *hlo_data(const HloInstruction *inst, HloAttrId id) {
+    const HloAttr *attr = hlo_attr_find(inst, id);
+    return attr ? attr->data : NULL;
+}
+
+static bool is_default(HloAttr attr) {
+    const HloAttrInfo *info = hlo_attr_info(attr.id);
+    return info->has_default && info->kind <= HLO_KIND_ENUM && info->kind != HLO_KIND_FLOAT && attr.i == info->standard;
+}
+
+void hlo_set_attr(HloModule *m, HloInstruction *inst, HloAttr attr) {
+    if (is_default(attr)) {
+        hlo_clear_attr(inst, attr.id);
+        return;
+    }
+    size_t at = 0;
+    while (at < inst->attr_count && inst->attrs[at].id < attr.id) at++;
+    if (at < inst->attr_count && inst->attrs[at].id == attr.id) {
+        inst->attrs[at] = attr;
+        return;
+    }
+    if (inst->attr_count == inst->attr_capacity) {
+        uint16_t capacity = (uint16_t)(inst->attr_capacity ? inst->attr_capacity * 2 : 4);
+        HloAttr *attrs = HLO_NEW_ARRAY(&m->arena, HloAttr, capacity);
+        if (inst->attr_count) memcpy(attrs, inst->attrs, inst->attr_count * sizeof *attrs);
+        inst->attrs = attrs;
+        inst->attr_capacity = capacity;
+    }
+    memmove(inst->attrs + at + 1, inst->attrs + at, (inst->attr_count - at) * sizeof *inst->attrs);
+    inst->attrs[at] = attr;
+    inst->attr_count++;
+}
+
+void hlo_set_int(HloModule *m, HloInstruction *inst, HloAttrId id, int64_t value) {
+    hlo_set_attr(m, inst, (HloAttr){.id = id, .i = value});
+}
+
+void hlo_set_float(HloModule *m, HloInstruction *inst, HloAttrId id, double value) {
+    hlo_set_attr(m, inst, (HloAttr){.id = id, .f = value});
+}
+
+void hlo_set_text(HloModule *m, HloInstruction *inst, HloAttrId id, const char *text) {
+    hlo_set_attr(m, inst, (HloAttr){.id = id, .text = hlo_intern_z(m, text)});
+}
+
+void hlo_set_dims(HloModule *m, HloInstruction *inst, HloAttrId id, HloDims dims) {
+    HloDims *copy = HLO_NEW(&m->arena, HloDims);
+    *copy = hlo_dims_copy(&m->arena, dims);
+    hlo_set_attr(m, inst, (HloAttr){.id = id, .data = copy});
+}
+
+void hlo_set_data(HloModule *m, HloInstruction *inst, HloAttrId id, const void *data) {
+    hlo_set_attr(m, inst, (HloAttr){.id = id, .data = data});
+}
+
+void hlo_clear_attr(HloInstruction *inst, HloAttrId id) {
+    size_t at = 0;
+    while (at < inst->attr_count && inst->attrs[at].id != id) at++;
+    if (at == inst->attr_count) return;
+    inst->attr_count--;
+    memmove(inst->attrs + at, inst->attrs + at + 1, (inst->attr_count - at) * sizeof *inst->attrs);
+}
+
+// ---- one side of an edge --------------------------------------------------------------------------------
+//
+// Users and callers are lists in which each partner stands once. Long lists carry an index from partner to
+// position, so that adding and dropping an edge costs O(1) whatever the fan-out.
+
+enum { MOST_UNINDEXED = 16 };
+
+static size_t partner_find(const HloVec *list, const HloMap *index, const void *partner) {
+    if (!index) return hlo_vec_find(list, partner);
+    return (size_t)(uintptr_t)hlo_map_find(index, partner) - 1;
+}
+
+static void partner_index(HloArena *arena, const HloVec *list, HloMap **index, size_t at) {
+    if (!*index && list->count > MOST_UNINDEXED) {
+        *index = HLO_NEW(arena, HloMap);
+        for (size_t i = 0; i < list->count; i++) partner_index(arena, list, index, i);
+    }
+    if (*index) *hlo_map_at(arena, *index, list->items[at]) = (void *)(uintptr_t)(at + 1);
+}
+
+static void partner_add(HloArena *arena, HloVec *list, HloMap **index, const void *partner) {
+    if (partner_find(list, *index, partner) != SIZE_MAX) return;
+    hlo_vec_push(arena, list, partner);
+    partner_index(arena, list, index, list->count - 1);
+}
+
+static void partner_drop(HloArena *arena, HloVec *list, HloMap **index, const void *partner) {
+    size_t at = partner_find(list, *index, partner);
+    if (at == SIZE_MAX) return;
+    list->items[at] = list->items[--list->count];
+    if (!*index) return;
+    *hlo_map_at(arena, *index, partner) = NULL;
+    if (at < list->count) partner_index(arena, list, index, at);
+}
+
+static HloArena *arena_of(const HloInstruction *inst) {
+    return &inst->comp->m->arena;
+}
+
+// ---- data edges -----------------------------------------------------------------------------------------
+//
+// An instruction becomes a user of its operands when it is added to a computation (hlo_link_operands) and
+// stops being one when it is removed.
+
+static void add_user(HloInstruction *operand, HloInstruction *user) {
+    partner_add(arena_of(user), &operand->users, &operand->user_index, user);
+}
+
+static void drop_user(HloInstruction *operand, HloInstruction *user) {
+    partner_drop(arena_of(user), &operand->users, &operand->user_index, user);
+}
+
+void hlo_link_operands(HloInstruction *inst) {
+    for (size_t k = 0; k < inst->operands.count; k++) {
+        if (inst->operands.items[k]) add_user(inst->operands.items[k], inst);
+    }
+}
+
+void hlo_unlink_operands(HloInstruction *inst) {
+    for (size_t k = 0; k < inst->operands.count; k++) {
+        if (inst->operands.items[k]) drop_user(inst->operands.items[k], inst);
+    }
+}
+
+static bool has_operand(const HloInstruction *inst, const HloInstruction *operand) {
+    return hlo_vec_find(&inst->operands, operand) != SIZE_MAX;
+}
+
+void hlo_set_operand(HloInstruction *inst, size_t k, HloInstruction *operand) {
+    assert(k < inst->operands.count);
+    HloInstruction *old = inst->operands.items[k];
+    if (old == operand) return;
+    inst->operands.items[k] = operand;
+    if (!inst->comp) return;
+    if (old && !has_operand(inst, old)) drop_user(old, inst);
+    add_user(operand, inst);
+}
+
+void hlo_append_operand(HloInstruction *inst, HloInstruction *operand) {
+    assert(inst->comp);
+    hlo_vec_push(&inst->comp->m->arena, &inst->operands, operand);
+    add_user(operand, inst);
+}
+
+void hlo_remove_operand(HloInstruction *inst, size_t k) {
+    HloInstruction *old = hlo_operand(inst, k);
+    hlo_vec_remove(&inst->operands, k);
+    if (inst->comp && !has_operand(inst, old)) drop_user(old, inst);
+}
+
+void hlo_replace_uses_in(HloInstruction *user, HloInstruction *old, HloInstruction *new) {
+    for (size_t k = 0; k < user->operands.count; k++) {
+        if (user->operands.items[k] == old) user->operands.items[k] = new;
+    }
+    drop_user(old, user);
+    add_user(new, user);
+}
+
+void hlo_replace_all_uses(HloInstruction *old, HloInstruction *new) {
+    if (old == new) return;
+    // In order of use; `new` may itself use `old` and then keeps doing so.
+    HloVec users = {0};
+    HloArena scratch = {.trap = old->comp->m->arena.trap};
+    for (size_t i = 0; i < old->users.count; i++) hlo_vec_push(&scratch, &users, old->users.items[i]);
+    for (size_t i = 0; i < users.count; i++) {
+        if (users.items[i] != new) hlo_replace_uses_in(users.items[i], old, new);
+    }
+    hlo_arena_free(&scratch);
+    if (old->comp->root == old) hlo_computation_set_root(old->comp, new);
+}
+
+// ---- callees --------------------------------------------------------------------------------------------
+
+static void add_caller(HloInstruction *inst, HloComputation *callee) {
+    partner_add(arena_of(inst), &callee->callers, &callee->caller_index, inst);
+}
+
+static void drop_caller(HloInstruction *inst, HloComputation *callee) {
+    partner_drop(arena_of(inst), &callee->callers, &callee->caller_index, inst);
+}
+
+void hlo_link_callees(HloInstruction *inst) {
+    for (size_t k = 0; k < inst->called.count; k++) {
+        if (inst->called.items[k]) add_caller(inst, inst->called.items[k]);
+    }
+}
+
+void hlo_unlink_callees(HloInstruction *inst) {
+    for (size_t k = 0; k < inst->called.count; k++) {
+        if (inst->called.items[k]) drop_caller(inst, inst->called.items[k]);
+    }
+}
+
+void hlo_set_called(HloInstruction *inst, size_t k, HloComputation *callee) {
+    while (inst->called.count <= k) hlo_vec_push(&callee->m->arena, &inst->called, NULL);
+    HloComputation *old = inst->called.items[k];
+    inst->called.items[k] = callee;
+    if (!inst->comp || old == callee) return;
+    if (old && hlo_vec_find(&inst->called, old) == SIZE_MAX) drop_caller(inst, old);
+    add_caller(inst, callee);
+}
+
+void hlo_clear_called(HloInstruction *inst) {
+    if (inst->comp) hlo_unlink_callees(inst);
+    inst->called.count = 0;
+}
+
+// ---- control edges --------------------------------------------------------------------------------------
+
+void hlo_add_control_edge(HloInstruction *before, HloInstruction *inst) {
+    if (hlo_vec_find(&inst->control_preds, before) != SIZE_MAX) return;
+    hlo_vec_push(arena_of(inst), &inst->control_preds, before);
+    hlo_vec_push(arena_of(inst), &before->control_succs, inst);
+}
+
+static void drop_item(HloVec *vec, const void *item) {
+    size_t at = hlo_vec_find(vec, item);
+    if (at != SIZE_MAX) hlo_vec_remove(vec, at);
+}
+
+void hlo_remove_control_edge(HloInstruction *before, HloInstruction *inst) {
+    drop_item(&inst->control_preds, before);
+    drop_item(&before->control_succs, inst);
+}
+
+void hlo_drop_control_edges(HloInstruction *inst) {
+    for (size_t i = 0; i < inst->control_preds.count; i++) {
+        drop_item(&((HloInstruction *)inst->control_preds.items[i])->control_succs, inst);
+    }
+    for (size_t i = 0; i < inst->control_succs.count; i++) {
+        drop_item(&((HloInstruction *)inst->control_succs.items[i])->control_preds, inst);
+    }
+    inst->control_preds.count = inst->control_succs.count = 0;
+}
+
+void hlo_move_control_edges(HloInstruction *from, HloInstruction *to) {
+    for (size_t i = 0; i < from->control_preds.count; i++) {
+        if (from->control_preds.items[i] != to) hlo_add_control_edge(from->control_preds.items[i], to);
+    }
+    for (size_t i = 0; i < from->control_succs.count; i++) {
+        if (from->control_succs.items[i] != to) hlo_add_control_edge(to, from->control_succs.items[i]);
+    }
+    hlo_drop_control_edges(from);
+}
+
+// ---- asking ---------------------------------------------------------------------------------------------
+
+bool hlo_is_root(const HloInstruction *inst) {
+    return inst->comp && inst->comp->root == inst;
+}
+
+bool hlo_is_dead(const HloInstruction *inst) {
+    return inst->users.count == 0 && !hlo_is_root(inst);
+}
+
+bool hlo_is_removable(const HloInstruction *inst) {
+    if (hlo_has_control_edges(inst)) return false;
+    return inst->op != HLO_OP_PARAMETER || hlo_is_fusion_computation(inst->comp);
+}
+
+// Annotations say nothing about what an instruction computes.
+static bool is_annotation(HloAttrId id) {
+    return id == HLO_ATTR_METADATA || id == HLO_ATTR_ORIGIN || id == HLO_ATTR_STATISTICS;
+}
+
+bool hlo_same_operation(const HloInstruction *a, const HloInstruction *b) {
+    if (a->op != b->op || a->called.count != b->called.count) return false;
+    for (size_t k = 0; k < a->called.count; k++) {
+        if (a->called.items[k] != b->called.items[k]) return false;
+    }
+    size_t i = 0, j = 0;
+    while (true) {
+        while (i < a->attr_count && is_annotation(a->attrs[i].id)) i++;
+        while (j < b->attr_count && is_annotation(b->attrs[j].id)) j++;
+        if (i == a->attr_count || j == b->attr_count) return i == a->attr_count && j == b->attr_count;
+        if (!hlo_attr_equal(a->attrs[i++], b->attrs[j++])) return false;
+    }
+}
