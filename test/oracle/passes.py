@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+"""Single passes: our result beside the reference's, a test per pass.
+
+usage: passes.py [FOLDER OF PROGRAMS]"""
+import json
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
+import common
+
+# The share of cases with the same bytes that each pass has reached and must keep.
+LEAST_PERCENT = {
+    'dce': 100,
+    'tuple-simplifier': 100,
+    'flatten-call-graph': 100,
+    'call-inliner': 100,
+    'cse': 100,
+    'zero_sized_hlo_elimination': 100,
+    'algsimp': 50,
+}
+
+
+def main():
+    tests = common.Tests()
+    script, records = common.shared('oracle', 'check_passes.py'), common.shared('corpus', 'passes')
+    if not script or not records:
+        tests.skip('passes', f'no records in {common.SHARED}')
+        tests.finish()
+    hlo_opt = os.path.join(common.programs(), 'hlo-opt')
+    run = subprocess.run([sys.executable, script, hlo_opt, '--set', records, '--pass', ','.join(LEAST_PERCENT), '--json'],
+                         capture_output=True, text=True)
+    if run.returncode != 0:
+        tests.check('passes', False, run.stderr[-500:])
+        tests.finish()
+    for name, counts in json.loads(run.stdout)['per_pass'].items():
+        total = sum(counts.values())
+        same = 100 * sum(counts.get(k, 0) for k in ('same', 'refused', 'free')) / total
+        ok = same >= LEAST_PERCENT[name] and not counts.get('crash')
+        tests.check(f'pass {name}', ok, f'{same:.1f} % of {total} cases the same, {counts.get("crash", 0)} crashes')
+    tests.finish()
+
+
+if __name__ == '__main__':
+    main()
