@@ -46,6 +46,11 @@ void hlo_put_int(HloBuffer *out, int64_t value);
 void hlo_put_uint(HloBuffer *out, uint64_t value);
 // `{1,2,3}`, the form of every number list in the language.
 void hlo_put_int_list(HloBuffer *out, const int64_t *values, size_t count);
+// A number as "%.<digits>g" writes it (at most 17 digits).
+void hlo_put_double(HloBuffer *out, double value, int digits);
+// Few digits when they read back to the same value, else as many as that takes: 6 or 9 (f32), 15 or 17 (f64).
+void hlo_put_f32(HloBuffer *out, float value);
+void hlo_put_f64(HloBuffer *out, double value);
 void hlo_put_spaces(HloBuffer *out, size_t count);
 void hlo_putf(HloBuffer *out, const char *format, ...) HLO_PRINTF(2, 3);
 

@@ -1,0 +1,81 @@
+// C escapes, and the test that decides whether a text is printed raw (printing chapter, §7).
+
+#include "hlo/text.h"
+
+// ---- escaping -------------------------------------------------------------------------------------------
+
+// The letter after the backslash; 0: none.
+static char short_escape(unsigned char c) {
+    switch (c) {
+    case '\n': return 'n';
+    case '\r': return 'r';
+    case '\t': return 't';
+    case '"':
+    case '\'':
+    case '\\': return (char)c;
+    default: return 0;
+    }
+}
+
+static bool is_plain(unsigned char c) {
+    return c >= 0x20 && c < 0x7f && c != '"' && c != '\'' && c != '\\';
+}
+
+static void put_escape(HloBuffer *out, unsigned char c) {
+    char letter = short_escape(c);
+    if (letter) {
+        hlo_put(out, (char[]){'\\', letter}, 2);
+        return;
+    }
+    hlo_put(out, (char[]){'\\', (char)('0' + (c >> 6)), (char)('0' + (c >> 3 & 7)), (char)('0' + (c & 7))}, 4);
+}
+
+void hlo_put_escaped(HloBuffer *out, const char *text, size_t size) {
+    size_t start = 0;
+    for (size_t i = 0; i < size; i++) {
+        if (is_plain((unsigned char)text[i])) continue;
+        hlo_put(out, text + start, i - start);
+        put_escape(out, (unsigned char)text[i]);
+        start = i + 1;
+    }
+    hlo_put(out, text + start, size - start);
+}
+
+// ---- JSON dicts -----------------------------------------------------------------------------------------
+
+// Past blanks and comments.
+static const char *skip_blanks(const char *p) {
+    for (;;) {
+        while (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r') p++;
+        if (p[0] == '/' && p[1] == '/') {
+            while (*p && *p != '\n' && *p != '\r') p++;
+        } else if (p[0] == '/' && p[1] == '*') {
+            const char *end = strstr(p + 2, "*/");
+            if (!end) return p;
+            p = end + 2;
+        } else {
+            return p;
+        }
+    }
+}
+
+// Past the string that starts at `p`; NULL when it does not end.
+static const char *skip_string(const char *p) {
+    for (p++; *p && *p != '"'; p++) {
+        if (*p == '\\' && (*++p == '\n' || *p == '\r' || !*p)) return NULL;
+    }
+    return *p == '"' ? p + 1 : NULL;
+}
+
+bool hlo_is_json_dict(const char *text) {
+    const char *p = skip_blanks(text);
+    if (*p != '{') return false;
+    size_t depth = 0;
+    do {
+        if (*p == '{') depth++;
+        if (*p == '}') depth--;
+        p = *p == '"' ? skip_string(p) : p + 1;
+        if (!p || (!*p && depth)) return false;
+    } while (depth);
+    return *skip_blanks(p) == 0;
+}
