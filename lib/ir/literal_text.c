@@ -78,12 +78,12 @@ typedef struct Walk {
 
 static void put_row(Walk *w) {
     int64_t size = w->dims[w->rank - 1];
-    hlo_put(w->out, "{ ", size > 1 ? 2 : 1);
+    hlo_put_string(w->out, size > 1 ? "{ " : "{");
     for (int64_t i = 0; i < size; i++) {
         if (i) hlo_put(w->out, ", ", 2);
         hlo_put_scalar(w->out, w->literal, w->next++, true);
     }
-    hlo_put(w->out, " }" + (size > 1 ? 0 : 1), size > 1 ? 2 : 1);
+    hlo_put_string(w->out, size > 1 ? " }" : "}");
 }
 
 // From rank 4 on, the levels between the outermost and the innermost say which item of the level above they are.
