@@ -46,13 +46,10 @@ static int64_t array_size_bytes(const HloShape *shape) {
 
 int64_t hlo_shape_size_bytes(const HloShape *shape) {
     enum { POINTER_BYTES = 8 };
-    switch (shape->type) {
-    case HLO_TUPLE: return POINTER_BYTES * (int64_t)shape->rank;
-    case HLO_TOKEN: return 0;
-    case HLO_OPAQUE: return POINTER_BYTES;
-    case HLO_BUFFER: return array_size_bytes(shape->elements[0]);
-    default: return array_size_bytes(shape);  // every other type has elements
-    }
+    if (hlo_shape_is_array(shape)) return array_size_bytes(shape);
+    if (shape->type == HLO_BUFFER) return array_size_bytes(shape->elements[0]);
+    if (shape->type == HLO_TOKEN) return 0;
+    return POINTER_BYTES * (hlo_shape_is_tuple(shape) ? (int64_t)shape->rank : 1);
 }
 
 bool hlo_shape_is_empty(const HloShape *shape) {
