@@ -101,6 +101,9 @@ const HloShape *hlo_shape_with_default_layout(HloShapes *shapes, const HloShape 
 // Fills missing layouts with the default one and keeps the others.
 const HloShape *hlo_shape_fill_layout(HloShapes *shapes, const HloShape *shape);
 const HloShape *hlo_shape_without_layout(HloShapes *shapes, const HloShape *shape);
+// Dimension k of the result is dimension permutation[k] of `shape`, and the layout moves along, so that the transpose
+// to it is a bitcast. `permutation` must be one.
+const HloShape *hlo_shape_permuted(HloShapes *shapes, const HloShape *shape, HloDims permutation);
 // All dimensions static (bounds become sizes).
 const HloShape *hlo_shape_static(HloShapes *shapes, const HloShape *shape);
 

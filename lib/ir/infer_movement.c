@@ -18,21 +18,6 @@ HloStatus hlo_infer_broadcast(const HloInfer *cx, const HloShape **out) {
     return hlo_draft_finish(&draft, cx, x->type, out);
 }
 
-// The layout of a transposed shape that makes the transpose a bitcast: if the operand's position p holds dimension d, the
-// result's position p holds the k with dimensions[k] = d.
-static const HloLayout *transposed_layout(const HloInfer *cx, const HloShape *x, HloDims dimensions) {
-    if (!x->layout) return NULL;
-    HloArena *arena = cx->shapes->arena;
-    int64_t small[2 * HLO_DRAFT_RANK];
-    int64_t *inverse = x->rank <= HLO_DRAFT_RANK ? small : HLO_NEW_ARRAY(arena, int64_t, 2 * x->rank);
-    int64_t *order = inverse + x->rank;
-    for (size_t k = 0; k < x->rank; k++) inverse[dimensions.data[k]] = (int64_t)k;
-    for (size_t p = 0; p < x->rank; p++) order[p] = inverse[x->layout->minor_to_major[p]];
-    HloLayout layout = *x->layout;
-    layout.minor_to_major = order;
-    return hlo_layout_intern(cx->shapes, &layout);
-}
-
 HloStatus hlo_infer_transpose(const HloInfer *cx, const HloShape **out) {
     HLO_TRY(hlo_infer_array(cx, 0, "operand"));
     const HloShape *x = hlo_operand_shape(cx, 0);
@@ -41,13 +26,8 @@ HloStatus hlo_infer_transpose(const HloInfer *cx, const HloShape **out) {
         return hlo_infer_fail(cx, "dimensions %s are no permutation of the operand's, %s",
                               hlo_infer_dims_text(cx, dimensions), hlo_infer_text(cx, x));
     }
-    bool has_order = x->layout && hlo_dims_are_permutation(
-        cx->shapes->arena, (HloDims){x->layout->minor_to_major, x->layout->rank}, x->rank);
-    HloDraft draft;
-    hlo_draft_init(&draft, cx, x->rank);
-    for (size_t k = 0; k < x->rank; k++) hlo_draft_copy(&draft, k, x, (size_t)dimensions.data[k]);
-    const HloLayout *layout = has_order ? transposed_layout(cx, x, dimensions) : NULL;
-    return hlo_draft_finish_layout(&draft, cx, x->type, layout, out);
+    *out = hlo_shape_permuted(cx->shapes, x, dimensions);
+    return hlo_ok();
 }
 
 HloStatus hlo_infer_reverse(const HloInfer *cx, const HloShape **out) {
