@@ -24,8 +24,8 @@ static HloStatus sorted_passes(unsigned platforms, const HloPass ***out, size_t 
 }
 
 HloStatus hlo_put_pass_names(HloPlatform platform, HloBuffer *out) {
-    const HloPass **passes;
-    size_t count;
+    const HloPass **passes = NULL;
+    size_t count = 0;
     HLO_TRY(sorted_passes(platform, &passes, &count));
     for (size_t i = 0; i < count; i++) hlo_putf(out, "%s%s", i ? "," : "", passes[i]->name);
     hlo_put_char(out, '\n');
@@ -43,8 +43,8 @@ static void put_pass(const HloPass *pass, HloBuffer *out) {
 }
 
 HloStatus hlo_put_pass_manual(HloBuffer *out) {
-    const HloPass **passes;
-    size_t count;
+    const HloPass **passes = NULL;
+    size_t count = 0;
     HLO_TRY(sorted_passes(0, &passes, &count));
     for (size_t i = 0; i < count; i++) put_pass(passes[i], out);
     free(passes);
