@@ -3,10 +3,11 @@
 #define HLO_DEBUG_OPTIONS_H
 
 #include "hlo/flags.h"
+#include "hlo/pass.h"
 #include "hlo/text.h"
 
 typedef struct HloDebugOptions {
-#define HLO_DEBUG_OPTION(name, kind, type, standard, topic, help) type name;
+#define HLO_DEBUG_OPTION(name, kind, type, standard, topic, value, help) type name;
 #include "hlo/debug_options.def"
 } HloDebugOptions;
 
@@ -15,6 +16,8 @@ HloDebugOptions hlo_debug_options_default(void);
 HloFlagSet hlo_debug_option_flags(HloDebugOptions *options);
 // How modules are printed under these options (printing chapter, §1.2).
 HloPrintOptions hlo_debug_print_options(const HloDebugOptions *options);
+// Which passes run under them; the filter borrows the options. Fails when passes are both disabled and enabled by name.
+HLO_MUST_USE HloStatus hlo_debug_pass_filter(const HloDebugOptions *options, HloPassFilter *out);
 // A preset of the printing chapter by name: default, short, canonical, fingerprint, module-fingerprint, dump.
 HLO_MUST_USE HloStatus hlo_print_style_find(const char *name, HloPrintOptions *out);
 

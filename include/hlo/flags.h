@@ -18,6 +18,7 @@ typedef enum HloFlagKind {
     HLO_FLAG_INT,    // int64_t
     HLO_FLAG_FLOAT,  // double
     HLO_FLAG_TEXT,   // const char *: the argument itself, or a copy in the arena
+    HLO_FLAG_LIST,   // HloVec of const char *: split at commas, nothing trimmed; repeated flags append
 } HloFlagKind;
 
 typedef struct HloFlag {

@@ -87,13 +87,23 @@ static bool read_float(const char *text, double *out) {
     return true;
 }
 
-static bool store(const HloFlag *flag, void *options, const char *text) {
+static bool append_list(HloArena *arena, const char *text, HloVec *out) {
+    for (;;) {
+        size_t size = strcspn(text, ",");
+        hlo_vec_push(arena, out, hlo_arena_string(arena, text, size));
+        if (!text[size]) return true;
+        text += size + 1;
+    }
+}
+
+static bool store(HloArena *arena, const HloFlag *flag, void *options, const char *text) {
     void *field = (char *)options + flag->offset;
     switch (flag->kind) {
     case HLO_FLAG_BOOL: return read_bool(text, field);
     case HLO_FLAG_INT: return read_int(text, field);
     case HLO_FLAG_FLOAT: return read_float(text, field);
     case HLO_FLAG_TEXT: *(const char **)field = text; return true;
+    case HLO_FLAG_LIST: return append_list(arena, text, field);
     }
     return false;
 }
@@ -104,15 +114,16 @@ static const char *kind_words(HloFlagKind kind) {
     case HLO_FLAG_INT: return "an integer";
     case HLO_FLAG_FLOAT: return "a number";
     case HLO_FLAG_TEXT: return "text";
+    case HLO_FLAG_LIST: return "a list";
     }
     return "";
 }
 
-static HloStatus apply(const HloFlag *flag, void *options, const char *value) {
+static HloStatus apply(HloArena *arena, const HloFlag *flag, void *options, const char *value) {
     if (!value) value = flag->kind == HLO_FLAG_BOOL ? "true" : flag->implied;
     if (!value) return hlo_error(HLO_INVALID_ARGUMENT, "flag '--%s' needs a value: --%s=%s", flag->name, flag->name,
                                  flag->value);
-    if (store(flag, options, value)) return hlo_ok();
+    if (store(arena, flag, options, value)) return hlo_ok();
     return hlo_error(HLO_INVALID_ARGUMENT, "flag '--%s' takes %s, found '%s'", flag->name, kind_words(flag->kind),
                      value);
 }
@@ -144,7 +155,7 @@ HloStatus hlo_flags_parse(HloArena *arena, const HloFlagSet *sets, size_t set_co
             return unknown_flag(sets, set_count, token.name);
         }
         bool takes_next = !token.value && token.name.size == 1 && flag->kind != HLO_FLAG_BOOL && i + 1 < argc;
-        HLO_TRY(apply(flag, options, takes_next ? argv[++i] : token.value));
+        HLO_TRY(apply(arena, flag, options, takes_next ? argv[++i] : token.value));
     }
     return hlo_ok();
 }
@@ -204,7 +215,7 @@ static HloStatus parse_flag_text(HloArena *arena, const HloFlagSet *sets, size_t
         void *options = NULL;
         const HloFlag *flag = find_flag(sets, set_count, token.name, &options);
         if (!flag && is_ignored(sets, set_count, token.name)) continue;
-        HloStatus status = flag ? apply(flag, options, token.value) : unknown_flag(sets, set_count, token.name);
+        HloStatus status = flag ? apply(arena, flag, options, token.value) : unknown_flag(sets, set_count, token.name);
         HLO_TRY(hlo_error_context(status, "%s", variable));
     }
 }

@@ -3,14 +3,14 @@
 #include "hlo/debug_options.h"
 
 static const HloFlag flags[] = {
-#define HLO_DEBUG_OPTION(name, kind, type, standard, topic, help) \
-    {#name, HLO_FLAG_##kind, offsetof(HloDebugOptions, name), topic, NULL, NULL, help},
+#define HLO_DEBUG_OPTION(name, kind, type, standard, topic, value, help) \
+    {#name, HLO_FLAG_##kind, offsetof(HloDebugOptions, name), topic, value, NULL, help},
 #include "hlo/debug_options.def"
 };
 
 HloDebugOptions hlo_debug_options_default(void) {
     return (HloDebugOptions){
-#define HLO_DEBUG_OPTION(name, kind, type, standard, topic, help) .name = standard,
+#define HLO_DEBUG_OPTION(name, kind, type, standard, topic, value, help) .name = standard,
 #include "hlo/debug_options.def"
     };
 }
@@ -27,6 +27,23 @@ HloPrintOptions hlo_debug_print_options(const HloDebugOptions *options) {
     print.inline_stack_frames = options->xla_hlo_print_inline_stack_frames;
     print.compact_gte = options->xla_dump_compact_gte;
     return print;
+}
+
+HloStatus hlo_debug_pass_filter(const HloDebugOptions *options, HloPassFilter *out) {
+    const HloVec *disabled = &options->xla_disable_hlo_passes, *enabled = &options->xla_enable_hlo_passes_only;
+    if (disabled->count && enabled->count) {
+        return hlo_error(HLO_INVALID_ARGUMENT,
+                         "--xla_disable_hlo_passes and --xla_enable_hlo_passes_only exclude each other");
+    }
+    *out = (HloPassFilter){
+        .disable_all = options->xla_disable_all_hlo_passes,
+        .disabled = (const char *const *)disabled->items,
+        .disabled_count = disabled->count,
+        .enabled_only = (const char *const *)enabled->items,
+        .enabled_only_count = enabled->count,
+        .start_from = options->xla_run_hlo_passes_starting_from,
+    };
+    return hlo_ok();
 }
 
 static const struct {

@@ -15,6 +15,7 @@ typedef struct Options {
     bool quiet;
     int64_t limit;
     double bound;
+    HloVec names;
 } Options;
 
 static const HloFlag rows[] = {
@@ -23,6 +24,7 @@ static const HloFlag rows[] = {
     {"limit", HLO_FLAG_INT, offsetof(Options, limit), "files", "N", NULL, "how many"},
     {"bound", HLO_FLAG_FLOAT, offsetof(Options, bound), "files", "X", NULL, "how far"},
     {"filter", HLO_FLAG_TEXT, offsetof(Options, filter), "talk", "REGEX", ".*", "what to say"},
+    {"names", HLO_FLAG_LIST, offsetof(Options, names), "talk", "A,B", NULL, "whom to tell"},
 };
 
 typedef struct Fixture {
@@ -83,6 +85,17 @@ static void flags_bool_takes_words_in_any_case(void **state) {
     assert_true(hlo_is_ok(PARSE(&f, "--quiet=0")));
     assert_false(f.options.quiet);
     assert_fails(PARSE(&f, "--quiet=yes"), "flag '--quiet' takes true or false, found 'yes'");
+}
+
+static void flags_lists_append_and_keep_empty_items(void **state) {
+    (void)state;
+    Fixture f = {0};
+    assert_true(hlo_is_ok(PARSE(&f, "--names=a, b", "--names=", "--names=c,")));
+    assert_int_equal(f.options.names.count, 5);
+    assert_string_equal(f.options.names.items[1], " b");
+    assert_string_equal(f.options.names.items[2], "");
+    assert_string_equal(f.options.names.items[4], "");
+    hlo_arena_free(&f.arena);
 }
 
 static void flags_bad_value_names_flag_and_kind(void **state) {
@@ -152,12 +165,13 @@ static void flags_help_shows_one_topic_or_all(void **state) {
     assert_true(hlo_flags_help(&set, 1, "talk", &out));
     assert_string_equal(out.data, "talk:\n"
                                   "  --quiet                           say nothing\n"
-                                  "  --filter[=REGEX]                  what to say\n");
+                                  "  --filter[=REGEX]                  what to say\n"
+                                  "  --names=A,B                       whom to tell\n");
     assert_false(hlo_flags_help(&set, 1, "weather", &out));
     hlo_buffer_free(&out);
     hlo_flags_topics(&set, 1, &out);
     assert_string_equal(out.data, "  files      -o --limit --bound\n"
-                                  "  talk       --quiet --filter\n");
+                                  "  talk       --quiet --filter --names\n");
     hlo_buffer_free(&out);
 }
 
@@ -166,6 +180,7 @@ int main(void) {
         cmocka_unit_test(flags_every_form_sets_its_field),
         cmocka_unit_test(flags_output_has_three_spellings),
         cmocka_unit_test(flags_bool_takes_words_in_any_case),
+        cmocka_unit_test(flags_lists_append_and_keep_empty_items),
         cmocka_unit_test(flags_bad_value_names_flag_and_kind),
         cmocka_unit_test(flags_unknown_name_gets_nearest_as_hint),
         cmocka_unit_test(flags_after_double_dash_are_positionals),
