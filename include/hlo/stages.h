@@ -5,9 +5,6 @@
 #include "hlo/pass.h"
 #include "hlo/text.h"
 
-// The platform of a word such as `cpu`, `host` or `gpu`, in any case.
-HLO_MUST_USE HloStatus hlo_platform_find(const char *word, HloPlatform *out);
-
 // Appends the names of a platform's stages, sorted, one a line.
 void hlo_put_stages(HloPlatform platform, HloBuffer *out);
 

@@ -1,8 +1,32 @@
-// The registry as text.
+// Platforms by word, and the registry as text.
 
 #include "hlo/listing.h"
 
 #include <stdlib.h>
+#include <strings.h>
+
+static const struct {
+    const char *word;
+    HloPlatform platform;
+} platform_words[] = {
+    {"transforms", HLO_PLATFORM_TRANSFORMS},
+    {"cpu", HLO_PLATFORM_CPU},
+    {"host", HLO_PLATFORM_CPU},
+    {"gpu", HLO_PLATFORM_GPU},
+    {"cuda", HLO_PLATFORM_GPU},
+    {"rocm", HLO_PLATFORM_GPU},
+    {"sycl", HLO_PLATFORM_GPU},
+    {"oneapi", HLO_PLATFORM_GPU},
+};
+
+HloStatus hlo_platform_find(const char *word, HloPlatform *out) {
+    for (size_t i = 0; i < HLO_COUNT(platform_words); i++) {
+        if (strcasecmp(word, platform_words[i].word) != 0) continue;
+        *out = platform_words[i].platform;
+        return hlo_ok();
+    }
+    return hlo_error(HLO_UNIMPLEMENTED, "unknown platform '%s'; the platforms are transforms, cpu and gpu", word);
+}
 
 static int compare_names(const void *a, const void *b) {
     return strcmp((*(const HloPass *const *)a)->name, (*(const HloPass *const *)b)->name);
