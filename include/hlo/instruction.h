@@ -81,6 +81,9 @@ static inline const HloLiteral *hlo_constant(const HloInstruction *inst) {
     return inst->op == HLO_OP_CONSTANT ? hlo_data(inst, HLO_ATTR_VALUE) : NULL;
 }
 
+// The value of one of its frontend attributes, or NULL.
+const char *hlo_frontend_attribute(const HloInstruction *inst, const char *key);
+
 // ---- edges ----------------------------------------------------------------------------------------------
 
 static inline HloInstruction *hlo_operand(const HloInstruction *inst, size_t k) {

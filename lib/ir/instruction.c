@@ -124,6 +124,14 @@ void hlo_clear_attr(HloInstruction *inst, HloAttrId id) {
     memmove(inst->attrs + at, inst->attrs + at + 1, (inst->attr_count - at) * sizeof *inst->attrs);
 }
 
+const char *hlo_frontend_attribute(const HloInstruction *inst, const char *key) {
+    const HloStringMap *map = hlo_data(inst, HLO_ATTR_FRONTEND_ATTRIBUTES);
+    for (size_t k = 0; map && k < map->count; k++) {
+        if (strcmp(map->pairs[k].key, key) == 0) return map->pairs[k].value;
+    }
+    return NULL;
+}
+
 // ---- one side of an edge --------------------------------------------------------------------------------
 //
 // Users and callers are lists in which each partner stands once. Long lists carry an index from partner to

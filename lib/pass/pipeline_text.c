@@ -232,7 +232,7 @@ static HloStatus parse_list(Parser *p, HloElement *pipeline) {
     }
     HloVec elements = {0};
     do {
-        HloElement *element;
+        HloElement *element = NULL;
         HLO_TRY(parse_element(p, &element));
         hlo_vec_push(p->arena, &elements, element);
     } while (take(p, ','));

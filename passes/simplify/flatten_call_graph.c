@@ -1,0 +1,105 @@
+// flatten-call-graph: gives every call site a computation of its own.
+//
+//   %r = f32[] reduce(%a, %z), dimensions={0}, to_apply=%add
+//   %q = f32[] reduce(%b, %z), dimensions={0}, to_apply=%add
+// becomes
+//   %r = f32[] reduce(%a, %z), dimensions={0}, to_apply=%add
+//   %q = f32[] reduce(%b, %z), dimensions={0}, to_apply=%add.clone
+//
+// The first caller keeps the computation, unless it refers to it more than once: then all its references get clones
+// and the original may be left without callers. What a clone calls is cloned too.
+//
+// Needs: nothing.  Keeps: the original computations, called or not.
+
+#include <stdlib.h>
+
+#include "hlo/pass.h"
+#include "hlo/rewriter.h"
+
+// A chain of computations that each call the next one twice doubles at every step. Instructions that clones may add:
+enum { MAX_CLONED = 1 << 24 };
+
+typedef struct Flatten {
+    HloRewriter rw;
+    size_t cloned;  // instructions made so far
+} Flatten;
+
+static HloStatus clone_for_slot(Flatten *f, HloInstruction *caller, size_t slot, HloComputation **out) {
+    HloModule *m = f->rw.m;
+    HloComputation *comp = hlo_called(caller, slot);
+    f->cloned += comp->count;
+    if (f->cloned > MAX_CLONED) {
+        return hlo_error(HLO_RESOURCE_EXHAUSTED, "flattening the calls takes more than %d instructions", MAX_CLONED);
+    }
+    hlo_rewriter_note(&f->rw, "clone-callee", caller, caller);
+    const char *name = hlo_arena_printf(f->rw.scratch, "%s.clone", comp->name);
+    *out = hlo_computation_clone(m, comp, name, NULL, f->rw.scratch, NULL);
+    hlo_module_add(m, *out);
+    hlo_set_called(caller, slot, *out);
+    return hlo_ok();
+}
+
+// The callees of a clone are shared with the original: clones for them, last made first looked into.
+static HloStatus clone_callees(Flatten *f, HloComputation *clone) {
+    HloVec work = {0};
+    hlo_vec_push(f->rw.scratch, &work, clone);
+    while (work.count) {
+        HloComputation *comp = hlo_vec_pop(&work);
+        HLO_EACH_INST(inst, comp) {
+            for (size_t slot = 0; slot < inst->called.count; slot++) {
+                HloComputation *made = NULL;
+                HLO_TRY(clone_for_slot(f, inst, slot, &made));
+                hlo_vec_push(f->rw.scratch, &work, made);
+            }
+        }
+    }
+    return hlo_ok();
+}
+
+static size_t count_references(const HloInstruction *caller, const HloComputation *comp) {
+    size_t count = 0;
+    for (size_t slot = 0; slot < caller->called.count; slot++) count += hlo_called(caller, slot) == comp;
+    return count;
+}
+
+static HloStatus clone_references(Flatten *f, HloInstruction *caller, HloComputation *comp) {
+    for (size_t slot = 0; slot < caller->called.count; slot++) {
+        if (hlo_called(caller, slot) != comp || hlo_rewriter_is_spent(&f->rw)) continue;
+        HloComputation *made = NULL;
+        HLO_TRY(clone_for_slot(f, caller, slot, &made));
+        HLO_TRY(clone_callees(f, made));
+    }
+    return hlo_ok();
+}
+
+static int compare_callers(const void *a, const void *b) {
+    const HloInstruction *x = *(HloInstruction *const *)a, *y = *(HloInstruction *const *)b;
+    if (x->comp->id != y->comp->id) return x->comp->id < y->comp->id ? -1 : 1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static HloStatus flatten(Flatten *f, HloComputation *comp) {
+    size_t count = comp->callers.count;
+    if (count < 2) return hlo_ok();
+    HloInstruction **callers = hlo_arena_copy(f->rw.scratch, comp->callers.items, count * sizeof *callers);
+    qsort(callers, count, sizeof *callers, compare_callers);
+    for (size_t k = 0; k < count; k++) {
+        bool repeats = k > 0 && callers[k] == callers[k - 1];
+        bool keeps = k == 0 && count_references(callers[0], comp) == 1;
+        if (!repeats && !keeps) HLO_TRY(clone_references(f, callers[k], comp));
+    }
+    return hlo_ok();
+}
+
+static HloStatus run(HloPassContext *cx, HloModule *m, bool *changed) {
+    Flatten f = {.rw = hlo_rewriter(cx, m)};
+    HloCompList comps = hlo_module_post_order(m, cx->scratch);
+    for (size_t k = 0; k < comps.count; k++) HLO_TRY(flatten(&f, comps.items[k]));
+    return hlo_rewriter_finish(&f.rw, changed);
+}
+
+const HloPass hlo_pass_flatten_call_graph = {
+    .name = "flatten-call-graph",
+    .summary = "gives every call site a computation of its own",
+    .run = run,
+};
