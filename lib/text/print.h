@@ -1,0 +1,89 @@
+// What the files of the printer share; private to lib/text.
+//
+// A Printer is made per call of a public entry point. Printing nested bodies needs no recursion: a line that calls
+// computations is printed up to the place of a body, the body is printed by the loop in print_computation.c, and the
+// line goes on after it.
+#ifndef HLO_TEXT_PRINT_H
+#define HLO_TEXT_PRINT_H
+
+#include "hlo/text.h"
+
+// Numbers of the names `tmp_0`, `tmp_1`, … in one computation's text, in order of first appearance.
+typedef struct CanonicalNames {
+    uint32_t *numbers;  // by instruction id: number + 1, or 0 when not seen yet
+    uint32_t next;
+} CanonicalNames;
+
+// Where the text of a shape already stands in the output. Shapes are shared, so most are printed many times.
+enum { SHAPE_SPOTS = 1024 };
+typedef struct ShapeSpot {
+    const HloShape *shape;
+    size_t start, size;
+} ShapeSpot;
+
+typedef struct Printer {
+    HloBuffer *out;
+    HloPrintOptions options;
+    HloArena *scratch;
+    const HloModule *m;     // for stack frames; may be NULL
+    CanonicalNames *names;  // of the computation being printed; NULL: none, or an instruction printed alone
+    int indent;             // in steps of two blanks
+    ShapeSpot *spots;       // SHAPE_SPOTS entries, for shapes printed by hlo_put_shape_of; NULL: no cache
+    size_t size_limit;      // nested bodies stop the printer here: their number can be exponential
+} Printer;
+
+// The place in the attributes of one instruction line.
+typedef struct Line {
+    const HloInstruction *inst;   // whose attributes are next
+    size_t use;                   // next entry of its opcode's row
+    size_t slot;                  // next callee of that entry, while bodies are printed
+    const HloInstruction *outer;  // the async-start whose wrapped operation `inst` is; NULL: none
+    size_t outer_use;
+} Line;
+
+// ---- instruction lines (print_instruction.c) ------------------------------------------------------------
+
+// Prints everything up to the attributes.
+void hlo_line_begin(Printer *p, Line *line, const HloInstruction *inst);
+// Prints on until the line is complete (NULL) or the body of the returned computation is to be printed.
+const HloComputation *hlo_line_continue(Printer *p, Line *line);
+
+// The name with `%` and without ids as the options say.
+void hlo_put_name(Printer *p, const char *name);
+// The name of an instruction, canonical if so wanted.
+void hlo_put_inst_name(Printer *p, const HloInstruction *inst);
+// Whether async sugar hides this computation: all its instructions but the root are parameters.
+bool hlo_is_sugared(const HloComputation *comp);
+
+// ---- attributes (print_attributes.c) --------------------------------------------------------------------
+
+// `, key=`
+void hlo_put_key(HloBuffer *out, HloAttrId id);
+// `, key=value` of an attribute that the opcode's row lists, unless it says nothing.
+void hlo_put_own_attribute(Printer *p, const HloInstruction *inst, HloAttrUse use);
+// The attributes at the end of the line whose ids lie in [from, to).
+void hlo_put_common_attributes(Printer *p, const HloInstruction *inst, HloAttrId from, HloAttrId to);
+// The fields of metadata between the braces, separated by blanks.
+void hlo_put_metadata_fields(HloBuffer *out, const HloMetadata *metadata);
+// `{k1="v1",k2={"a":1}}`
+void hlo_put_string_map(HloBuffer *out, const HloStringMap *map);
+// `{1,0}`
+static inline void hlo_put_dims(HloBuffer *out, HloDims dims) {
+    hlo_put_int_list(out, dims.data, dims.count);
+}
+
+// ---- computations (print_computation.c) -----------------------------------------------------------------
+
+// How a computation begins: `%name`, `ENTRY %name`, or, for the body behind a callee's key, nothing.
+typedef enum Heading { HEADING_NAME, HEADING_ENTRY, HEADING_NONE } Heading;
+
+// The computation from its (indented) heading to `}`, without a newline.
+void hlo_put_computation(Printer *p, const HloComputation *comp, Heading heading);
+
+// ---- tables around the computations (print_tables.c) ----------------------------------------------------
+
+void hlo_put_recovery_table(HloBuffer *out, const HloModule *m);
+void hlo_put_debug_rows(HloBuffer *out, const HloModule *m);
+void hlo_put_frames(HloBuffer *out, const HloFrames *frames);
+
+#endif
