@@ -30,7 +30,8 @@ bool hlo_literal_size_bytes(const HloShape *shape, size_t *out) {
 
 static HloStatus new_array(HloArena *arena, HloLiteral *literal) {
     if (!hlo_literal_size_bytes(literal->shape, &literal->size_bytes)) {
-        return hlo_error(HLO_INVALID_ARGUMENT, "literal of %s is too large", hlo_shape_text(arena, literal->shape, false));
+        return hlo_error(HLO_INVALID_ARGUMENT, "literal of %s is too large",
+                         hlo_shape_text(arena, literal->shape, false));
     }
     literal->elem_count = hlo_shape_elem_count(literal->shape);
     literal->data = hlo_arena_alloc(arena, literal->size_bytes);
@@ -82,7 +83,7 @@ static uint64_t load(const char *from, int bits) {
 }
 
 static void store(char *to, int bits, uint64_t value) {
-    memcpy(to, &value, (size_t)bits / 8);  // little endian: the low bytes stand first
+    memcpy(to, &value, (size_t)bits / 8); // little endian: the low bytes stand first
 }
 
 uint64_t hlo_literal_bits(const HloLiteral *literal, int64_t at) {
@@ -279,7 +280,8 @@ static bool first_is(const HloLiteral *literal, double value) {
     case HLO_CLASS_COMPLEX:
         return same_double(hlo_literal_double(literal, 0), value) && same_double(hlo_literal_imag(literal, 0), 0);
     case HLO_CLASS_SIGNED:
-        return value == trunc(value) && value >= -0x1p63 && value < 0x1p63 && hlo_literal_int(literal, 0) == (int64_t)value;
+        return value == trunc(value) && value >= -0x1p63 && value < 0x1p63 &&
+               hlo_literal_int(literal, 0) == (int64_t)value;
     case HLO_CLASS_PRED:
     case HLO_CLASS_UNSIGNED:
     case HLO_CLASS_TUPLE:

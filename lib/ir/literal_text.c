@@ -45,8 +45,10 @@ static void put_complex(HloBuffer *out, const HloLiteral *literal, int64_t at) {
 }
 
 static void put_pred(HloBuffer *out, bool value, bool in_array) {
-    if (in_array) hlo_put_char(out, value ? '1' : '0');
-    else hlo_put_string(out, value ? "true" : "false");
+    if (in_array)
+        hlo_put_char(out, value ? '1' : '0');
+    else
+        hlo_put_string(out, value ? "true" : "false");
 }
 
 void hlo_put_scalar(HloBuffer *out, const HloLiteral *literal, int64_t at, bool in_array) {
@@ -72,8 +74,8 @@ typedef struct Walk {
     const HloLiteral *literal;
     const int64_t *dims;
     size_t rank;
-    int64_t *position;  // rank entries: how many items of each open level are done
-    int64_t next;       // linear index of the next element
+    int64_t *position; // rank entries: how many items of each open level are done
+    int64_t next;      // linear index of the next element
 } Walk;
 
 static void put_row(Walk *w) {
@@ -143,8 +145,10 @@ static void put_array(HloBuffer *out, const HloLiteral *literal) {
     }
     int64_t usual[USUAL_RANK];
     int64_t *position = shape->rank <= USUAL_RANK ? usual : calloc(shape->rank, sizeof *position);
-    if (position) put_nested(&(Walk){out, literal, shape->dims, shape->rank, position, 0});
-    else out->failed = true;
+    if (position)
+        put_nested(&(Walk){out, literal, shape->dims, shape->rank, position, 0});
+    else
+        out->failed = true;
     if (position != usual) free(position);
 }
 
@@ -159,7 +163,10 @@ static void put_tuple(HloBuffer *out, const HloLiteral *literal) {
 }
 
 void hlo_put_literal(HloBuffer *out, const HloLiteral *literal) {
-    if (hlo_shape_is_array(literal->shape)) put_array(out, literal);
-    else if (hlo_shape_is_tuple(literal->shape)) put_tuple(out, literal);
-    else hlo_put_string(out, hlo_type_name(literal->shape->type));
+    if (hlo_shape_is_array(literal->shape))
+        put_array(out, literal);
+    else if (hlo_shape_is_tuple(literal->shape))
+        put_tuple(out, literal);
+    else
+        hlo_put_string(out, hlo_type_name(literal->shape->type));
 }

@@ -4,14 +4,16 @@
 
 #include "hlo/shape.h"
 
-enum { TUPLE_INDEX_INTERVAL = 5 };  // `/*index=5*/` in front of every fifth tuple element, in every preset
+enum { TUPLE_INDEX_INTERVAL = 5 }; // `/*index=5*/` in front of every fifth tuple element, in every preset
 
 static void put_tile(HloBuffer *out, HloDims dims) {
     hlo_put_char(out, '(');
     for (size_t i = 0; i < dims.count; i++) {
         if (i) hlo_put_char(out, ',');
-        if (dims.data[i] == HLO_TILE_COMBINE) hlo_put_char(out, '*');
-        else hlo_put_int(out, dims.data[i]);
+        if (dims.data[i] == HLO_TILE_COMBINE)
+            hlo_put_char(out, '*');
+        else
+            hlo_put_int(out, dims.data[i]);
     }
     hlo_put_char(out, ')');
 }
@@ -73,7 +75,7 @@ void hlo_put_layout(HloBuffer *out, const HloLayout *layout) {
     size_t colon = out->size;
     hlo_put_char(out, ':');
     put_layout_parts(out, layout);
-    if (out->size == colon + 1) out->size = colon;  // there was nothing behind it
+    if (out->size == colon + 1) out->size = colon; // there was nothing behind it
     hlo_put_char(out, '}');
 }
 

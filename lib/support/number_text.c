@@ -37,16 +37,20 @@ typedef struct Decimal {
 static uint64_t scaled(double magnitude, int power) {
     uint64_t bits;
     memcpy(&bits, &magnitude, sizeof bits);
-    int shift = 1023 + 52 - (int)(bits >> 52);  // magnitude = significand / 2^shift
+    int shift = 1023 + 52 - (int)(bits >> 52); // magnitude = significand / 2^shift
     Wide value = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
     Wide unit = 1;
-    if (power >= 0) value *= wide_power(power);
-    else unit = wide_power(-power);
-    if (shift < 0) value <<= -shift;
-    else unit <<= shift;
+    if (power >= 0)
+        value *= wide_power(power);
+    else
+        unit = wide_power(-power);
+    if (shift < 0)
+        value <<= -shift;
+    else
+        unit <<= shift;
 
     Wide quotient, rest;
-    if (power >= 0) {  // a power of two: no division
+    if (power >= 0) { // a power of two: no division
         quotient = shift > 0 ? value >> shift : value;
         rest = value & (unit - 1);
     } else {
@@ -117,17 +121,24 @@ static bool is_fast(double magnitude) {
 }
 
 static void put_slow(HloBuffer *out, double value, int digits) {
-    if (isnan(value)) hlo_put_string(out, signbit(value) ? "-nan" : "nan");
-    else if (isinf(value)) hlo_put_string(out, value < 0 ? "-inf" : "inf");
-    else if (value == 0) hlo_put_string(out, signbit(value) ? "-0" : "0");
-    else hlo_putf(out, "%.*g", digits, value);
+    if (isnan(value))
+        hlo_put_string(out, signbit(value) ? "-nan" : "nan");
+    else if (isinf(value))
+        hlo_put_string(out, value < 0 ? "-inf" : "inf");
+    else if (value == 0)
+        hlo_put_string(out, signbit(value) ? "-0" : "0");
+    else
+        hlo_putf(out, "%.*g", digits, value);
 }
 
 void hlo_put_double(HloBuffer *out, double value, int digits) {
     double magnitude = fabs(value);
-    if (magnitude < past_fast && is_short_integer(value, digits)) hlo_put_int(out, (int64_t)value);
-    else if (is_fast(magnitude)) put_decimal(out, signbit(value), decimal_of(magnitude, digits));
-    else put_slow(out, value, digits);
+    if (magnitude < past_fast && is_short_integer(value, digits))
+        hlo_put_int(out, (int64_t)value);
+    else if (is_fast(magnitude))
+        put_decimal(out, signbit(value), decimal_of(magnitude, digits));
+    else
+        put_slow(out, value, digits);
 }
 
 // The value that the decimal reads as, correctly rounded to double: both factors are exact.

@@ -24,8 +24,10 @@ static void put_quoted(HloBuffer *out, const char *text, size_t size) {
 
 // Raw when it is a JSON dict, else quoted.
 static void put_text(HloBuffer *out, const char *text) {
-    if (hlo_is_json_dict(text)) hlo_put_string(out, text);
-    else put_quoted(out, text, strlen(text));
+    if (hlo_is_json_dict(text))
+        hlo_put_string(out, text);
+    else
+        put_quoted(out, text, strlen(text));
 }
 
 static void put_bools(HloBuffer *out, HloDims flags) {
@@ -167,7 +169,7 @@ static void put_slice(HloBuffer *out, const HloSlice *slice) {
 
 // One part of `b01f_01io->b01f`: the letter or digit of each position; positions without a role are `?`.
 typedef struct Labels {
-    int64_t first, second;  // positions of the two named dimensions
+    int64_t first, second; // positions of the two named dimensions
     char first_letter, second_letter;
     const int64_t *spatial;
     size_t spatial_count, rank;
@@ -184,22 +186,27 @@ static void put_labels(HloBuffer *out, const Labels *labels) {
     size_t rank = labels->rank ? labels->rank : labels->spatial_count + 2, digit;
     for (size_t i = 0; i < rank; i++) {
         int64_t position = (int64_t)i;
-        if (spatial_at(labels, position, &digit)) hlo_put_uint(out, digit);
-        else if (labels->first == position) hlo_put_char(out, labels->first_letter);
-        else if (labels->second == position) hlo_put_char(out, labels->second_letter);
-        else hlo_put_char(out, '?');
+        if (spatial_at(labels, position, &digit))
+            hlo_put_uint(out, digit);
+        else if (labels->first == position)
+            hlo_put_char(out, labels->first_letter);
+        else if (labels->second == position)
+            hlo_put_char(out, labels->second_letter);
+        else
+            hlo_put_char(out, '?');
     }
 }
 
 void hlo_put_conv_dims(HloBuffer *out, const HloConvDims *dims) {
     size_t n = dims->spatial_count;
-    put_labels(out, &(Labels){dims->input_batch, dims->input_feature, 'b', 'f', dims->input_spatial, n, dims->input_rank});
-    hlo_put_char(out, '_');
-    put_labels(out, &(Labels){dims->kernel_input_feature, dims->kernel_output_feature, 'i', 'o', dims->kernel_spatial, n,
-                              dims->kernel_rank});
-    hlo_put(out, "->", 2);
     put_labels(out,
-               &(Labels){dims->output_batch, dims->output_feature, 'b', 'f', dims->output_spatial, n, dims->output_rank});
+               &(Labels){dims->input_batch, dims->input_feature, 'b', 'f', dims->input_spatial, n, dims->input_rank});
+    hlo_put_char(out, '_');
+    put_labels(out, &(Labels){dims->kernel_input_feature, dims->kernel_output_feature, 'i', 'o', dims->kernel_spatial,
+                              n, dims->kernel_rank});
+    hlo_put(out, "->", 2);
+    put_labels(
+        out, &(Labels){dims->output_batch, dims->output_feature, 'b', 'f', dims->output_spatial, n, dims->output_rank});
 }
 
 static void put_sparsity_operand(HloBuffer *out, const char *key, const HloSparsityOperand *operand) {
@@ -392,7 +399,7 @@ void hlo_put_metadata_fields(HloBuffer *out, const HloMetadata *md) {
         hlo_put_dims(out, md->profile_type);
     }
     put_text_field(out, start, "deduplicated_name=", md->deduplicated_name);
-    if (md->scheduling_name && *md->scheduling_name) {  // not escaped
+    if (md->scheduling_name && *md->scheduling_name) { // not escaped
         put_gap(out, start);
         hlo_put_string(out, "scheduling_name=\"");
         hlo_put_string(out, md->scheduling_name);
@@ -445,8 +452,10 @@ static HloDims dims_in(const HloAttr *attr) {
 }
 
 static void put_groups(Printer *p, const HloGroups *groups) {
-    if (groups) hlo_put_groups(p->out, groups, p->options.full_replica_groups);
-    else hlo_put(p->out, "{}", 2);
+    if (groups)
+        hlo_put_groups(p->out, groups, p->options.full_replica_groups);
+    else
+        hlo_put(p->out, "{}", 2);
 }
 
 // Computations and instructions are edges, not values: the line and hlo_put_common_attributes print them.
@@ -572,7 +581,7 @@ static bool says_nothing(const HloInstruction *inst, const HloAttr *attr) {
 
 static bool is_switched_off(const HloPrintOptions *options, HloAttrId id) {
     switch (id) {
-    case HLO_ATTR_IS_COMPOSITE: return false;  // belongs to the callee, not to the op-specific attributes
+    case HLO_ATTR_IS_COMPOSITE: return false; // belongs to the callee, not to the op-specific attributes
     case HLO_ATTR_INFEED_CONFIG:
     case HLO_ATTR_OUTFEED_CONFIG: return !options->extra_attributes || !options->infeed_outfeed_config;
     case HLO_ATTR_PARAMETER_REPLICATION: return !options->extra_attributes || !options->ids;
@@ -609,9 +618,12 @@ void hlo_put_own_attribute(Printer *p, const HloInstruction *inst, HloAttrUse us
     const HloAttr *attr = hlo_attr_find(inst, use.id);
     if (use.rule == HLO_USE_OPTIONAL && (!attr || says_nothing(inst, attr))) return;
     hlo_put_key(p->out, use.id);
-    if (use.id == HLO_ATTR_CHANNEL_ID && !p->options.channel_ids) hlo_put_char(p->out, '_');
-    else if (attr) put_value(p, attr);
-    else put_absent(p, inst, use.id);
+    if (use.id == HLO_ATTR_CHANNEL_ID && !p->options.channel_ids)
+        hlo_put_char(p->out, '_');
+    else if (attr)
+        put_value(p, attr);
+    else
+        put_absent(p, inst, use.id);
 }
 
 // ---- attributes at the end of the line ------------------------------------------------------------------

@@ -54,8 +54,10 @@ static void put_mesh(HloBuffer *out, const HloMesh *mesh) {
     hlo_put_char(out, ']');
     if (!mesh->device_ids.count && !mesh->iota.reshape.count) return;
     hlo_put_string(out, ", device_ids=(");
-    if (mesh->iota.reshape.count) put_iota(out, &mesh->iota);
-    else put_joined(out, mesh->device_ids);
+    if (mesh->iota.reshape.count)
+        put_iota(out, &mesh->iota);
+    else
+        put_joined(out, mesh->device_ids);
     hlo_put_char(out, ')');
 }
 
@@ -122,7 +124,7 @@ static const char *reduction_word(HloReduction reduction) {
 }
 
 static bool has_reduction(const HloSharding *s) {
-    if (s->kind == HLO_SHARDING_NAMED) return false;  // written with its axes
+    if (s->kind == HLO_SHARDING_NAMED) return false; // written with its axes
     if (s->kind == HLO_SHARDING_UNREDUCED || s->reduction != HLO_REDUCTION_SUM) return true;
     for (size_t i = 0; i < s->subgroup_count; i++) {
         if (s->subgroups[i] == HLO_SUBGROUP_UNREDUCED) return true;
@@ -231,8 +233,10 @@ static void put_named(HloBuffer *out, const HloSharding *s, bool metadata) {
 }
 
 static void put_single(HloBuffer *out, const HloSharding *s, bool metadata) {
-    if (s->kind == HLO_SHARDING_NAMED) put_named(out, s, metadata);
-    else put_classic(out, s, metadata);
+    if (s->kind == HLO_SHARDING_NAMED)
+        put_named(out, s, metadata);
+    else
+        put_classic(out, s, metadata);
 }
 
 void hlo_put_sharding(HloBuffer *out, const HloSharding *sharding, bool metadata) {
@@ -267,8 +271,8 @@ static void put_group_lists(HloBuffer *out, const HloIntLists *lists) {
 // Reads off the numbers 0 … product-1 laid out as `sizes`, in the order of the transposed dimensions.
 typedef struct Odometer {
     size_t rank;
-    const int64_t *sizes;  // of the transposed dimensions
-    const int64_t *steps;  // what one step in each adds
+    const int64_t *sizes; // of the transposed dimensions
+    const int64_t *steps; // what one step in each adds
     int64_t *position;
     int64_t value;
 } Odometer;
@@ -328,7 +332,7 @@ static bool put_full_iota(HloBuffer *out, const HloGroups *groups, HloArena *scr
 // The axes of a mesh cut at the bounds of the sub-axes that the groups name.
 typedef struct Segments {
     int64_t *sizes;
-    size_t *owner;  // 1 + index of the axis reference that takes the segment, or 0
+    size_t *owner; // 1 + index of the axis reference that takes the segment, or 0
     size_t count;
 } Segments;
 
@@ -387,7 +391,8 @@ static bool put_full_mesh(HloBuffer *out, const HloGroups *groups, HloArena *scr
     int64_t *ids = NULL;
     if (mesh->iota.reshape.count) {
         Odometer order;
-        if (!odometer_of(scratch, mesh->iota.reshape, mesh->iota.perm.count ? mesh->iota.perm.data : NULL, &order)) return false;
+        if (!odometer_of(scratch, mesh->iota.reshape, mesh->iota.perm.count ? mesh->iota.perm.data : NULL, &order))
+            return false;
         ids = HLO_NEW_ARRAY(scratch, int64_t, (size_t)(group_count * group_size));
         for (int64_t i = 0; i < group_count * group_size; i++, advance(&order)) ids[i] = order.value;
     }

@@ -86,10 +86,14 @@ static bool are_leaves_integral(const HloLiteral *literal, int64_t *elements) {
 
 static void put_essential(HloBuffer *out, const HloLiteral *literal) {
     int64_t elements = 0;
-    if (literal && hlo_literal_is_all(literal, 0)) hlo_put_char(out, '0');
-    else if (literal && hlo_literal_is_all(literal, 1)) hlo_put_char(out, '1');
-    else if (literal && are_leaves_integral(literal, &elements)) hlo_put_literal(out, literal);
-    else hlo_put_string(out, "{...}");
+    if (literal && hlo_literal_is_all(literal, 0))
+        hlo_put_char(out, '0');
+    else if (literal && hlo_literal_is_all(literal, 1))
+        hlo_put_char(out, '1');
+    else if (literal && are_leaves_integral(literal, &elements))
+        hlo_put_literal(out, literal);
+    else
+        hlo_put_string(out, "{...}");
 }
 
 static void put_constant(Printer *p, const HloInstruction *inst) {
@@ -99,8 +103,10 @@ static void put_constant(Printer *p, const HloInstruction *inst) {
         return;
     }
     bool small = hlo_shape_is_array(inst->shape) && hlo_shape_elem_count(inst->shape) <= SMALL_CONSTANT;
-    if (literal && (small || p->options.large_constants)) hlo_put_literal(p->out, literal);
-    else hlo_put_string(p->out, "{...}");
+    if (literal && (small || p->options.large_constants))
+        hlo_put_literal(p->out, literal);
+    else
+        hlo_put_string(p->out, "{...}");
 }
 
 // ---- operands -------------------------------------------------------------------------------------------

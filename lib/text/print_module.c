@@ -162,7 +162,8 @@ static void put_header(Printer *p, const HloModule *m) {
     if (m->recovery_count) hlo_put_recovery_table(out, m);
     if (m->debug_row_count) hlo_put_debug_rows(out, m);
     const HloFrames *frames = &m->frames;
-    bool has_frames = frames->file_name_count || frames->function_name_count || frames->location_count || frames->frame_count;
+    bool has_frames =
+        frames->file_name_count || frames->function_name_count || frames->location_count || frames->frame_count;
     if (has_frames && p->options.metadata) hlo_put_frames(out, frames);
     hlo_put(out, "\n\n", 2);
 }
@@ -205,12 +206,15 @@ static HloStatus print_job(void *data) {
     if (job->inst) {
         Line line;
         hlo_line_begin(p, &line, job->inst);
-        for (const HloComputation *body; (body = hlo_line_continue(p, &line));) hlo_put_computation(p, body, HEADING_NONE);
+        for (const HloComputation *body; (body = hlo_line_continue(p, &line));)
+            hlo_put_computation(p, body, HEADING_NONE);
         return hlo_ok();
     }
     p->spots = HLO_NEW_ARRAY(p->scratch, ShapeSpot, SHAPE_SPOTS);
-    if (job->m) put_module(p, job->m);
-    else hlo_put_computation(p, job->comp, HEADING_NAME);
+    if (job->m)
+        put_module(p, job->m);
+    else
+        hlo_put_computation(p, job->comp, HEADING_NAME);
     return hlo_ok();
 }
 
@@ -222,7 +226,10 @@ static void run(Job *job, const HloPrintOptions *options, HloBuffer *out) {
         .out = out,
         .options = *options,
         .scratch = &scratch,
-        .m = job->m ? job->m : job->comp ? job->comp->m : job->inst->comp ? job->inst->comp->m : NULL,
+        .m = job->m            ? job->m
+             : job->comp       ? job->comp->m
+             : job->inst->comp ? job->inst->comp->m
+                               : NULL,
         .indent = options->indent,
         .size_limit = bodies ? out->size + BODY_TEXT_LIMIT : SIZE_MAX,
     };

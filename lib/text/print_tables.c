@@ -41,7 +41,7 @@ void hlo_put_frames(HloBuffer *out, const HloFrames *frames) {
     for (size_t i = 0; i < frames->frame_count; i++) {
         hlo_put_uint(out, i + 1);
         put_field(out, " {file_location_id=", frames->frames[i].file_location_id);
-        put_field(out, " parent_frame_id=", (int64_t)frames->frames[i].parent_frame_id + 1);  // no parent shows as 1
+        put_field(out, " parent_frame_id=", (int64_t)frames->frames[i].parent_frame_id + 1); // no parent shows as 1
         hlo_put(out, "}\n", 2);
     }
 }
@@ -101,7 +101,8 @@ static void put_debug_attr(HloBuffer *out, const HloDebugAttr *attr) {
     enum { LOG_DEFAULT = 1 };
     hlo_put_char(out, '{');
     size_t start = out->size;
-    if (attr->log_mode) hlo_put_string(out, attr->log_mode == LOG_DEFAULT ? "log_mode=default" : "log_mode=fusion_debugger");
+    if (attr->log_mode)
+        hlo_put_string(out, attr->log_mode == LOG_DEFAULT ? "log_mode=default" : "log_mode=fusion_debugger");
     if (attr->callback_id) {
         put_comma(out, start);
         put_field(out, "callback_id=", attr->callback_id);
