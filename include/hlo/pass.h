@@ -116,6 +116,7 @@ struct HloPassObserver {
     HloStatus (*before_pass)(void *data, const HloElement *pipeline, const HloElement *element, const HloModule *m);
     HloStatus (*after_pass)(void *data, const HloElement *pipeline, const HloElement *element, const HloModule *m,
                             bool changed);
+    void (*free)(void *data);  // frees what `data` owns, if anything; hlo_observer_free calls it
 };
 
 // Which elements of pipelines run (pass chapter, §3). Names match exactly, level by level: naming a pass that only stands
@@ -134,8 +135,13 @@ typedef struct HloRunner {
     size_t observer_count;
     HloPassFilter filter;  // zero-initialised: everything runs
     bool started;          // start_from was reached; kept from pipeline to pipeline
-    HloRewriteLog log;  // zero-initialised: no limit (limit 0 counts as none)
+    HloRewriteLog log;     // zero-initialised: no limit (limit 0 counts as none)
 } HloRunner;
+
+// The name of the element that runs after `element` in its pipeline (NULL: the first one), or "pipeline-end".
+const char *hlo_runner_next(const HloRunner *runner, const HloElement *pipeline, const HloElement *element);
+// True for pipelines and for fixed points around them.
+bool hlo_element_is_pipeline(const HloElement *element);
 
 // Runs a pipeline over a module. *changed is the OR over all passes, as pass-pipeline rules say. Failures carry
 // the pass name in front of the message.

@@ -54,9 +54,19 @@ static bool is_enabled(const HloPassFilter *f, const HloElement *pipeline, const
 }
 
 // A fixed point is a pipeline exactly when what it wraps is one.
-static bool is_pipeline(const HloElement *element) {
+bool hlo_element_is_pipeline(const HloElement *element) {
     while (element->kind == HLO_ELEMENT_FIX) element = element->elements[0];
     return element->kind == HLO_ELEMENT_PIPELINE;
+}
+
+const char *hlo_runner_next(const HloRunner *runner, const HloElement *pipeline, const HloElement *element) {
+    bool found = !element;
+    for (size_t k = 0; k < pipeline->element_count; k++) {
+        const HloElement *candidate = pipeline->elements[k];
+        if (found && is_enabled(&runner->filter, pipeline, candidate)) return candidate->name;
+        found |= candidate == element;
+    }
+    return "pipeline-end";
 }
 
 // Whether the element has to wait for the pass that the run starts from. Pipelines are entered to look for it.
@@ -64,7 +74,7 @@ static bool is_before_start(HloRunner *runner, const HloElement *element) {
     const char *start = runner->filter.start_from;
     if (!start || !*start || runner->started) return false;
     runner->started = strcmp(element->name, start) == 0;
-    return !runner->started && !is_pipeline(element);
+    return !runner->started && !hlo_element_is_pipeline(element);
 }
 
 // ---- elements -------------------------------------------------------------------------------------------

@@ -1,0 +1,84 @@
+// The ready-made observers of pipelines, and what they write to.
+//
+// Each hlo_observe_* makes an observer that the caller adds to a runner and frees with hlo_observer_free after the run. They
+// write nothing themselves: text goes to a sink that the program gives, so that the same observers serve a terminal, a
+// file and a test.
+#ifndef HLO_OBSERVERS_H
+#define HLO_OBSERVERS_H
+
+#include "hlo/infer.h"
+#include "hlo/pass.h"
+#include "hlo/text.h"
+
+// Where text goes. `write` may be called many times; data stays the program's.
+typedef struct HloSink {
+    void (*write)(void *data, const char *text, size_t size);
+    void *data;
+} HloSink;
+
+// A sink that appends to a buffer.
+HloSink hlo_buffer_sink(HloBuffer *out);
+
+void hlo_observer_free(HloPassObserver *observer);
+
+// ---- what changed ---------------------------------------------------------------------------------------
+
+typedef enum HloChangesStyle {
+    HLO_CHANGES_TEXT,  // the whole module after each pass that changed it
+    HLO_CHANGES_DIFF,  // a unified diff of each computation that changed
+} HloChangesStyle;
+
+typedef struct HloChangesOptions {
+    HloChangesStyle style;
+    bool colour;            // ANSI colours in diffs
+    size_t context;         // lines around a change
+    HloPrintOptions print;
+} HloChangesOptions;
+
+// Shows what every pass changed, under a line that names pass and pipeline. Passes that claim no change show nothing.
+HLO_MUST_USE HloStatus hlo_observe_changes(const HloChangesOptions *options, HloSink sink, HloPassObserver **out);
+
+// ---- is it still right ----------------------------------------------------------------------------------
+
+// Verifies the module when a pipeline starts and after every pass that changed it (pass chapter, §2.1). The failure
+// ends the run and says after which pass it came.
+HLO_MUST_USE HloStatus hlo_observe_verify(const HloVerifyOptions *options, HloPassObserver **out);
+
+// Compares the text before and after every pass with what the pass claims; a wrong claim ends the run with INTERNAL
+// (pass chapter, §6).
+typedef struct HloClaimsOptions {
+    bool silent_change;  // refuse a change that is not claimed
+    bool empty_change;   // refuse a claim without change
+} HloClaimsOptions;
+HLO_MUST_USE HloStatus hlo_observe_claims(const HloClaimsOptions *options, HloPassObserver **out);
+
+// ---- what it cost ---------------------------------------------------------------------------------------
+
+// Counts runs, changes, rewrites and time of every pass. The runner is borrowed; it is the one that will run.
+HLO_MUST_USE HloStatus hlo_observe_time(const HloRunner *runner, HloPassObserver **out);
+// Appends the table of an observer that hlo_observe_time made, slowest pass first.
+void hlo_put_pass_times(HloBuffer *out, const HloPassObserver *observer);
+
+// ---- what was done --------------------------------------------------------------------------------------
+
+// Makes the runner write one line per rewrite: `#12 algsimp: add-zero  %add.3 -> %p`. The sink is borrowed until the run
+// is over.
+void hlo_trace_rewrites(HloRunner *runner, const HloSink *sink);
+
+// A moment between two passes at which a dump may be written.
+typedef struct HloDumpPoint {
+    const char *pipeline;
+    const char *after;   // the pass that ran, or "pipeline-start"
+    const char *before;  // the next enabled one, or "pipeline-end"
+    bool changed;        // what the pass claimed; true at the start
+} HloDumpPoint;
+
+typedef struct HloDumpHook {
+    // Called at the start of every pipeline and after every element of one, changed or not. A failure ends the run.
+    HloStatus (*dump)(void *data, const HloDumpPoint *point, const HloModule *m);
+    void *data;
+} HloDumpHook;
+
+HLO_MUST_USE HloStatus hlo_observe_dump(const HloRunner *runner, HloDumpHook hook, HloPassObserver **out);
+
+#endif

@@ -1,0 +1,37 @@
+// Making and freeing observers.
+
+#include <stdlib.h>
+
+#include "lib/pass/observe.h"
+
+HloStatus hlo_observer_new(size_t size, HloPassObserver **out) {
+    HloPassObserver *observer = calloc(1, sizeof *observer);
+    void *data = calloc(1, size);
+    if (!observer || !data) {
+        free(observer);
+        free(data);
+        return hlo_out_of_memory();
+    }
+    observer->data = data;
+    *out = observer;
+    return hlo_ok();
+}
+
+void hlo_observer_free(HloPassObserver *observer) {
+    if (!observer) return;
+    if (observer->free) observer->free(observer->data);
+    free(observer->data);
+    free(observer);
+}
+
+HloStatus hlo_observer_guarded(HloArena *arena, HloStatus (*body)(void *data), void *data) {
+    return hlo_guarded((HloArena *const[]){arena, NULL}, body, data);
+}
+
+static void append(void *data, const char *text, size_t size) {
+    hlo_put(data, text, size);
+}
+
+HloSink hlo_buffer_sink(HloBuffer *out) {
+    return (HloSink){append, out};
+}

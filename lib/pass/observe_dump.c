@@ -1,0 +1,29 @@
+// The moments between passes at which dumps are written (dump chapter); what is written is the hook's affair.
+
+#include "lib/pass/observe.h"
+
+typedef struct Dump {
+    const HloRunner *runner;
+    HloDumpHook hook;
+} Dump;
+
+static HloStatus before_pipeline(void *data, const HloElement *pipeline, const HloModule *m) {
+    const Dump *dump = data;
+    HloDumpPoint point = {pipeline->name, "pipeline-start", hlo_runner_next(dump->runner, pipeline, NULL), true};
+    return dump->hook.dump(dump->hook.data, &point, m);
+}
+
+static HloStatus after_pass(void *data, const HloElement *pipeline, const HloElement *element, const HloModule *m,
+                            bool changed) {
+    const Dump *dump = data;
+    HloDumpPoint point = {pipeline->name, element->name, hlo_runner_next(dump->runner, pipeline, element), changed};
+    return dump->hook.dump(dump->hook.data, &point, m);
+}
+
+HloStatus hlo_observe_dump(const HloRunner *runner, HloDumpHook hook, HloPassObserver **out) {
+    HLO_TRY(hlo_observer_new(sizeof(Dump), out));
+    *(Dump *)(*out)->data = (Dump){runner, hook};
+    (*out)->before_pipeline = before_pipeline;
+    (*out)->after_pass = after_pass;
+    return hlo_ok();
+}
