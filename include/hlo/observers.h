@@ -8,6 +8,7 @@
 
 #include "hlo/infer.h"
 #include "hlo/pass.h"
+#include "hlo/regex.h"
 #include "hlo/text.h"
 
 // Where text goes. `write` may be called many times; data stays the program's.
@@ -32,6 +33,7 @@ typedef struct HloChangesOptions {
     HloChangesStyle style;
     bool colour;            // ANSI colours in diffs
     size_t context;         // lines around a change
+    const HloRegex *only;   // borrowed; show passes whose names it finds. NULL: all
     HloPrintOptions print;
 } HloChangesOptions;
 

@@ -150,11 +150,13 @@ static HloStatus after_pass(void *data, const HloElement *pipeline, const HloEle
                             bool changed) {
     Changes *changes = data;
     if (!changed || hlo_element_is_pipeline(element)) return hlo_ok();
+    const HloRegex *only = changes->options.only;
+    bool shown = !only || hlo_regex_finds(only, hlo_view(element->name));
     Compare c = {.changes = changes, .pipeline = pipeline, .element = element};
     HloStatus status = print(changes, m, &c.after);
-    if (hlo_is_ok(status)) status = hlo_observer_guarded(&changes->scratch, compare, &c);
+    if (hlo_is_ok(status) && shown) status = hlo_observer_guarded(&changes->scratch, compare, &c);
     if (hlo_is_ok(status)) status = hlo_buffer_status(&c.out);
-    if (hlo_is_ok(status)) changes->sink.write(changes->sink.data, c.out.data, c.out.size);
+    if (hlo_is_ok(status) && shown) changes->sink.write(changes->sink.data, c.out.data, c.out.size);
     hlo_arena_reset(&changes->scratch);
     hlo_buffer_free(&c.out);
     hlo_buffer_free(&changes->text);
