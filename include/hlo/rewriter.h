@@ -37,10 +37,11 @@ typedef enum HloReplaceFlags {
     HLO_REPLACE_RELAY_CONTROL = 1,      // give old's control edges to new; else an old with edges is refused
     HLO_REPLACE_PRESERVE_SHARDING = 2,  // refuse when both have shardings that differ
     HLO_REPLACE_KEEP_OPERANDS = 4,      // remove old alone, not the operands that it leaves dead
+    HLO_REPLACE_KEEP_ORIGIN = 8,        // new keeps its origin, or the lack of one
 } HloReplaceFlags;
 
-// Replaces `old` by `new` (same computation, compatible shapes): metadata, frontend attributes, sharding and origin
-// move when new lacks them; all uses and rootness move; new takes old's name when the opcodes are the same
+// Replaces `old` by `new` (same computation, compatible shapes): metadata, frontend attributes and sharding move when
+// new lacks them, an origin always; all uses and rootness move; new takes old's name when the opcodes are the same
 // (custom calls: and the targets); old and its now dead operands are removed. Returns false and changes nothing when
 // refused. Incompatible shapes are an INTERNAL failure in the rewriter. Source: simplifier chapter §2.
 bool hlo_replace(HloRewriter *rw, HloInstruction *old_inst, HloInstruction *new_inst, const char *rule);

@@ -78,11 +78,12 @@ static bool is_refused(const HloInstruction *old, const HloInstruction *new, uns
     return a && b && !hlo_sharding_equal(a, b);
 }
 
-static void hand_over(HloRewriter *rw, HloInstruction *old, HloInstruction *new) {
+static void hand_over(HloRewriter *rw, HloInstruction *old, HloInstruction *new, unsigned flags) {
+    const HloAttr *origin = hlo_attr_find(old, HLO_ATTR_ORIGIN);
+    if (origin && !(flags & HLO_REPLACE_KEEP_ORIGIN)) hlo_set_attr(rw->m, new, *origin);
     inherit_metadata(rw->m, old, new);
     inherit(rw->m, old, new, HLO_ATTR_FRONTEND_ATTRIBUTES);
     inherit(rw->m, old, new, HLO_ATTR_SHARDING);
-    inherit(rw->m, old, new, HLO_ATTR_ORIGIN);
     hlo_move_control_edges(old, new);
     hlo_rewriter_move_uses(rw, old, new);
     if (is_same_kind(old, new)) hlo_inst_set_name(new, old->name);
@@ -103,7 +104,7 @@ bool hlo_replace_with(HloRewriter *rw, HloInstruction *old_inst, HloInstruction 
     if (is_refused(old_inst, new_inst, flags)) return false;
     stamp_rule(rw, new_inst, rule);
     hlo_rewriter_note(rw, rule, old_inst, new_inst);
-    hand_over(rw, old_inst, new_inst);
+    hand_over(rw, old_inst, new_inst, flags);
     if (!hlo_is_dead(old_inst) || !hlo_is_removable(old_inst)) return true;
     if (flags & HLO_REPLACE_KEEP_OPERANDS) {
         hlo_computation_remove(old_inst->comp, old_inst);

@@ -209,6 +209,38 @@ static void place_all_under_call(Inliner *in, const HloVec *clones, const HloIns
     }
 }
 
+// ---- origins --------------------------------------------------------------------------------------------
+
+// The name of the first leaf, or NULL.
+static const char *first_name(const HloOrigin *origin) {
+    while (origin && origin->tuple) origin = origin->element_count ? origin->elements[0] : NULL;
+    return origin && !origin->synthetic_call ? origin->name : NULL;
+}
+
+// Nested as deep as the parser lets tuples nest.
+static const HloOrigin *prefixed_origin(HloModule *m, const HloOrigin *origin, const char *prefix) {
+    HloOrigin *copy = hlo_arena_copy(&m->arena, origin, sizeof *origin);
+    if (origin->name) copy->name = hlo_arena_printf(&m->arena, "%s/%s", prefix, origin->name);
+    const HloOrigin **elements = HLO_NEW_ARRAY(&m->arena, const HloOrigin *, origin->element_count);
+    for (size_t k = 0; k < origin->element_count; k++) {
+        elements[k] = prefixed_origin(m, origin->elements[k], prefix);
+    }
+    copy->elements = elements;
+    return copy;
+}
+
+// What a clone computes was the callee's value in this call: `x` becomes `call/x`, or is unknown when the call is.
+static void place_origins(HloModule *m, const HloVec *clones, const HloInstruction *call) {
+    const char *prefix = first_name(hlo_data(call, HLO_ATTR_ORIGIN));
+    for (size_t k = 0; k < clones->count; k++) {
+        HloInstruction *clone = clones->items[k];
+        const HloOrigin *origin = hlo_data(clone, HLO_ATTR_ORIGIN);
+        if (!origin) continue;
+        if (prefix) hlo_set_data(m, clone, HLO_ATTR_ORIGIN, prefixed_origin(m, origin, prefix));
+        else hlo_clear_attr(clone, HLO_ATTR_ORIGIN);
+    }
+}
+
 // ---- frontend attributes --------------------------------------------------------------------------------
 
 static bool is_composite_key(const char *key) {
@@ -321,9 +353,10 @@ static HloStatus inline_call(Inliner *in, HloInstruction *call) {
     HloVec clones = clone_body(rw, call, made);
     if (!hlo_is_ok(rw->failure)) return rw->failure;
     place_all_under_call(in, &clones, call);
+    place_origins(rw->m, &clones, call);
     pass_on_fusion_marks(rw->m, call, &clones);
     hlo_replace_with(rw, call, made[callee->root->id], "inline-call",
-                     HLO_REPLACE_RELAY_CONTROL | HLO_REPLACE_KEEP_OPERANDS);
+                     HLO_REPLACE_RELAY_CONTROL | HLO_REPLACE_KEEP_OPERANDS | HLO_REPLACE_KEEP_ORIGIN);
     return rw->failure;
 }
 

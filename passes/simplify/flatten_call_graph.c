@@ -24,7 +24,7 @@ typedef struct Flatten {
     size_t cloned;  // instructions made so far
 } Flatten;
 
-static HloStatus clone_for_slot(Flatten *f, HloInstruction *caller, size_t slot, HloComputation **out) {
+static HloStatus clone_for_slot(Flatten *f, HloInstruction *caller, size_t slot, HloVec *work) {
     HloModule *m = f->rw.m;
     HloComputation *comp = hlo_called(caller, slot);
     f->cloned += comp->count;
@@ -33,24 +33,18 @@ static HloStatus clone_for_slot(Flatten *f, HloInstruction *caller, size_t slot,
     }
     hlo_rewriter_note(&f->rw, "clone-callee", caller, caller);
     const char *name = hlo_arena_printf(f->rw.scratch, "%s.clone", comp->name);
-    *out = hlo_computation_clone(m, comp, name, NULL, f->rw.scratch, NULL);
-    hlo_module_add(m, *out);
-    hlo_set_called(caller, slot, *out);
+    HloComputation *clone = hlo_module_add(m, hlo_computation_clone(m, comp, name, NULL, f->rw.scratch, NULL));
+    hlo_set_called(caller, slot, clone);
+    hlo_vec_push(f->rw.scratch, work, clone);
     return hlo_ok();
 }
 
-// The callees of a clone are shared with the original: clones for them, last made first looked into.
-static HloStatus clone_callees(Flatten *f, HloComputation *clone) {
-    HloVec work = {0};
-    hlo_vec_push(f->rw.scratch, &work, clone);
-    while (work.count) {
-        HloComputation *comp = hlo_vec_pop(&work);
+// The callees of clones are shared with the originals: clones for them too, last made first looked into.
+static HloStatus clone_callees(Flatten *f, HloVec *work) {
+    while (work->count) {
+        HloComputation *comp = hlo_vec_pop(work);
         HLO_EACH_INST(inst, comp) {
-            for (size_t slot = 0; slot < inst->called.count; slot++) {
-                HloComputation *made = NULL;
-                HLO_TRY(clone_for_slot(f, inst, slot, &made));
-                hlo_vec_push(f->rw.scratch, &work, made);
-            }
+            for (size_t slot = 0; slot < inst->called.count; slot++) HLO_TRY(clone_for_slot(f, inst, slot, work));
         }
     }
     return hlo_ok();
@@ -63,13 +57,12 @@ static size_t count_references(const HloInstruction *caller, const HloComputatio
 }
 
 static HloStatus clone_references(Flatten *f, HloInstruction *caller, HloComputation *comp) {
+    HloVec work = {0};
     for (size_t slot = 0; slot < caller->called.count; slot++) {
         if (hlo_called(caller, slot) != comp || hlo_rewriter_is_spent(&f->rw)) continue;
-        HloComputation *made = NULL;
-        HLO_TRY(clone_for_slot(f, caller, slot, &made));
-        HLO_TRY(clone_callees(f, made));
+        HLO_TRY(clone_for_slot(f, caller, slot, &work));
     }
-    return hlo_ok();
+    return clone_callees(f, &work);
 }
 
 static int compare_callers(const void *a, const void *b) {
