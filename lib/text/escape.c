@@ -17,9 +17,13 @@ static char short_escape(unsigned char c) {
     }
 }
 
-static bool is_plain(unsigned char c) {
-    return c >= 0x20 && c < 0x7f && c != '"' && c != '\'' && c != '\\';
-}
+// Bytes that stand for themselves: printable ASCII without the quotes and the backslash.
+static const bool plain[256] = {
+    [0x20 ... '"' - 1] = true,
+    ['"' + 1 ... '\'' - 1] = true,
+    ['\'' + 1 ... '\\' - 1] = true,
+    ['\\' + 1 ... 0x7e] = true,
+};
 
 static void put_escape(HloBuffer *out, unsigned char c) {
     char letter = short_escape(c);
@@ -33,7 +37,7 @@ static void put_escape(HloBuffer *out, unsigned char c) {
 void hlo_put_escaped(HloBuffer *out, const char *text, size_t size) {
     size_t start = 0;
     for (size_t i = 0; i < size; i++) {
-        if (is_plain((unsigned char)text[i])) continue;
+        if (plain[(unsigned char)text[i]]) continue;
         hlo_put(out, text + start, i - start);
         put_escape(out, (unsigned char)text[i]);
         start = i + 1;
