@@ -104,6 +104,10 @@ HloStatus hlo_infer_callee(const HloInfer *cx, size_t slot, const HloComputation
     }
     const HloComputation *callee = hlo_called(cx->inst, slot);
     if (!callee->root || !callee->root->shape) return hlo_infer_fail(cx, "called computation %s has no root", callee->name);
+    for (size_t k = 0; k < hlo_parameter_count(callee); k++) {
+        if (hlo_parameter(callee, k)) continue;
+        return hlo_infer_fail(cx, "called computation %s has no parameter %zu", callee->name, k);
+    }
     *out = callee;
     return hlo_ok();
 }
@@ -206,15 +210,19 @@ static bool tuple_is_manageable(HloArena *arena, const HloShape *tuple, size_t *
     return true;
 }
 
-static HloStatus check_elements(const HloInfer *cx, const HloShape *const *elements, size_t count) {
-    HloArena scratch = {.trap = cx->shapes->arena->trap};
+bool hlo_shapes_are_manageable(HloArena *arena, const HloShape *const *elements, size_t count) {
+    HloArena scratch = {.trap = arena->trap};
     size_t leaves = 0;
     bool fits = true;
     for (size_t k = 0; k < count && fits; k++) {
         if (hlo_shape_is_tuple(elements[k])) fits = tuple_is_manageable(&scratch, elements[k], &leaves);
     }
     hlo_arena_free(&scratch);
-    if (fits) return hlo_ok();
+    return fits;
+}
+
+static HloStatus check_elements(const HloInfer *cx, const HloShape *const *elements, size_t count) {
+    if (hlo_shapes_are_manageable(cx->shapes->arena, elements, count)) return hlo_ok();
     return hlo_infer_fail(cx, "the tuple has more than %d leaves or %d levels", MAX_TUPLE_LEAVES, MAX_TUPLE_DEPTH);
 }
 

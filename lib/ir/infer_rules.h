@@ -86,6 +86,8 @@ HLO_MUST_USE HloStatus hlo_draft_finish_layout(const HloDraft *draft, const HloI
 // A tuple of the given shapes; fails when it gets too deep or has too many leaves to be handled.
 HLO_MUST_USE HloStatus hlo_infer_make_tuple(const HloInfer *cx, const HloShape *const *elements, size_t count,
                                             const HloShape **out);
+// False when tuples among these shapes nest too deep or have too many leaves.
+bool hlo_shapes_are_manageable(HloArena *arena, const HloShape *const *elements, size_t count);
 // The shapes of operands [first, first + count) as a tuple, or the only one itself.
 HLO_MUST_USE HloStatus hlo_infer_operands_tuple(const HloInfer *cx, size_t first, size_t count, const HloShape **out);
 

@@ -1,0 +1,118 @@
+// Verification of buffers `b(...)` (verifier chapter §7.9): where they may appear, and that a custom call hands on each
+// buffer it takes, to one place.
+
+#include "verify_rules.h"
+
+// ---- where ----------------------------------------------------------------------------------------------
+
+static bool has_buffer(const HloShape *shape) {
+    if (shape->type == HLO_BUFFER) return true;
+    if (!hlo_shape_is_tuple(shape)) return false;
+    for (size_t k = 0; k < shape->rank; k++) {
+        if (has_buffer(shape->elements[k])) return true;
+    }
+    return false;
+}
+
+static bool may_hold_buffers(const HloVerify *v, const HloInstruction *inst) {
+    switch (inst->op) {
+    case HLO_OP_CUSTOM_CALL:
+    case HLO_OP_GET_TUPLE_ELEMENT:
+    case HLO_OP_TUPLE:
+    case HLO_OP_WHILE:
+    case HLO_OP_DYNAMIC_UPDATE_SLICE:
+    case HLO_OP_ASYNC_START:
+    case HLO_OP_ASYNC_UPDATE:
+    case HLO_OP_ASYNC_DONE:
+    case HLO_OP_CALL: return true;
+    case HLO_OP_PARAMETER: return inst->comp != v->m->entry;
+    default: return false;  // every other opcode computes on arrays
+    }
+}
+
+static HloStatus check_place(const HloVerify *v, const HloInstruction *inst) {
+    if (may_hold_buffers(v, inst)) return hlo_ok();
+    bool found = has_buffer(inst->shape);
+    for (size_t k = 0; !found && k < hlo_operand_count(inst); k++) found = has_buffer(hlo_operand(inst, k)->shape);
+    if (!found) return hlo_ok();
+    return hlo_verify_fail(inst, HLO_INVALID_ARGUMENT, "buffer-place", "buffers are not allowed here");
+}
+
+// ---- custom calls ---------------------------------------------------------------------------------------
+
+// Buffers among the leaves of a shape.
+static size_t count_buffers(const HloShape *shape) {
+    if (shape->type == HLO_BUFFER) return 1;
+    size_t count = 0;
+    for (size_t k = 0; hlo_shape_is_tuple(shape) && k < shape->rank; k++) count += count_buffers(shape->elements[k]);
+    return count;
+}
+
+static HloStatus check_pin(const HloVerify *v, const HloInstruction *inst, bool pins) {
+    HLO_TRY(hlo_verify_operand_count(inst, 1));
+    const HloShape *x = hlo_operand(inst, 0)->shape;
+    const HloShape *array = pins ? x : inst->shape, *buffer = pins ? inst->shape : x;
+    const HloAliases *aliases = hlo_data(inst, HLO_ATTR_OUTPUT_TO_OPERAND_ALIASING);
+    bool fits = buffer->type == HLO_BUFFER && hlo_shape_is_array(array) && hlo_verify_same(v, buffer->elements[0], array);
+    if (fits && aliases && aliases->count == 1) return hlo_ok();
+    return hlo_verify_fail(inst, HLO_INVALID_ARGUMENT, "buffer-pin", "expected one aliased array and its buffer, found %s and %s",
+                           hlo_verify_text(v, x), hlo_verify_text(v, inst->shape));
+}
+
+// Buffers that aliases hand on: as many as there are among operands and among results, none named twice.
+static HloStatus check_handed_on(const HloVerify *v, const HloInstruction *inst) {
+    const HloAliases *aliases = hlo_data(inst, HLO_ATTR_OUTPUT_TO_OPERAND_ALIASING);
+    size_t taken = 0, handed = 0;
+    HloMap seen = {0};
+    for (size_t k = 0; k < hlo_operand_count(inst); k++) taken += count_buffers(hlo_operand(inst, k)->shape);
+    for (size_t i = 0; aliases && i < aliases->count; i++) {
+        const HloAlias *alias = &aliases->items[i];
+        const HloShape *out = hlo_shape_at(inst->shape, alias->output.data, alias->output.count);
+        if (!out || out->type != HLO_BUFFER) continue;
+        size_t bytes = (alias->input.count + 1) * sizeof(int64_t);
+        int64_t *key = HLO_NEW_ARRAY(v->arena, int64_t, alias->input.count + 1);
+        key[0] = alias->parameter;
+        for (size_t d = 0; d < alias->input.count; d++) key[d + 1] = alias->input.data[d];
+        void **slot = hlo_map_at_text(v->arena, &seen, (const char *)key, bytes, NULL);
+        if (*slot) return hlo_verify_fail(inst, HLO_INVALID_ARGUMENT, "buffer-alias", "a buffer is handed on twice");
+        *slot = inst->comp;
+        handed++;
+    }
+    if (taken == handed && handed == count_buffers(inst->shape)) return hlo_ok();
+    return hlo_verify_fail(inst, HLO_INVALID_ARGUMENT, "buffer-alias", "%zu buffers come in, %zu go out, %zu are aliased", taken,
+                           count_buffers(inst->shape), handed);
+}
+
+static HloStatus check_call(const HloVerify *v, const HloInstruction *inst) {
+    const char *target = hlo_text(inst, HLO_ATTR_CUSTOM_CALL_TARGET);
+    if (strcmp(target, "Pin") == 0) return check_pin(v, inst, true);
+    if (strcmp(target, "Unpin") == 0) return check_pin(v, inst, false);
+    if (strcmp(target, "CreateBuffer") == 0) return hlo_verify_operand_count(inst, 0);
+    return check_handed_on(v, inst);
+}
+
+// ---- writers --------------------------------------------------------------------------------------------
+
+// Whoever takes a buffer and hands it on, or unpins it, is its writer; a value may have one. Tuples and their elements
+// only carry it.
+static bool is_writer(const HloInstruction *inst) {
+    return inst->op == HLO_OP_CUSTOM_CALL || inst->op == HLO_OP_DYNAMIC_UPDATE_SLICE || inst->op == HLO_OP_WHILE;
+}
+
+static HloStatus check_one_writer(const HloInstruction *inst) {
+    size_t writers = 0;
+    for (size_t k = 0; k < hlo_user_count(inst); k++) writers += is_writer(hlo_user(inst, k));
+    if (writers <= 1) return hlo_ok();
+    return hlo_verify_fail(inst, HLO_INVALID_ARGUMENT, "one-writer", "its buffer has %zu writers", writers);
+}
+
+HloStatus hlo_verify_buffers(HloVerify *v) {
+    HLO_EACH_COMP(comp, v->m) {
+        HLO_EACH_INST(inst, comp) {
+            HLO_TRY(check_place(v, inst));
+            if (inst->op == HLO_OP_CUSTOM_CALL) HLO_TRY(check_call(v, inst));
+            if (inst->shape->type == HLO_BUFFER) HLO_TRY(check_one_writer(inst));
+        }
+    }
+    return hlo_ok();
+}

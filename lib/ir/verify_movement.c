@@ -1,0 +1,118 @@
+// Verification of leaves and of data movement whose shape is declared (verifier chapter §5.3 and §5.6).
+
+#include "verify_rules.h"
+
+HloStatus hlo_verify_nothing(HloVerify *v, const HloInstruction *inst) {
+    (void)v;
+    (void)inst;
+    return hlo_ok();
+}
+
+HloStatus hlo_verify_constant(HloVerify *v, const HloInstruction *inst) {
+    const HloLiteral *value = hlo_constant(inst);
+    if (!value) return hlo_verify_fail(inst, HLO_INTERNAL, "has-literal", "the constant has no value");
+    return hlo_verify_result(v, inst, value->shape, HLO_COMPARE_ORDER);
+}
+
+HloStatus hlo_verify_iota(HloVerify *v, const HloInstruction *inst) {
+    const HloShape *shape = inst->shape;
+    int64_t d = hlo_int(inst, HLO_ATTR_IOTA_DIMENSION);
+    if (!hlo_shape_is_array(shape) || shape->type == HLO_PRED) {
+        return hlo_verify_fail(inst, HLO_INVALID_ARGUMENT, "iota-type", "expected numbers, declared as %s",
+                               hlo_verify_text(v, shape));
+    }
+    if (d >= 0 && (uint64_t)d < shape->rank) return hlo_ok();
+    return hlo_verify_fail(inst, HLO_INTERNAL, "iota-dimension", "expected a dimension of %s, found %lld",
+                           hlo_verify_text(v, shape), (long long)d);
+}
+
+// ---- shared ---------------------------------------------------------------------------------------------
+
+static HloStatus check_same_type(const HloVerify *v, const HloInstruction *inst, const HloShape *x) {
+    HloType a = x->type, b = inst->shape->type;
+    bool both_float = hlo_type_is_float(a) && hlo_type_is_float(b);
+    if (hlo_type_is_array(a) && hlo_type_is_array(b) && (a == b || (both_float && v->options.allow_mixed_precision))) {
+        return hlo_ok();
+    }
+    return hlo_verify_fail(inst, HLO_INTERNAL, "same-element-type", "the operand is %s, the result %s", hlo_verify_text(v, x),
+                           hlo_verify_text(v, inst->shape));
+}
+
+static HloStatus check_same_count(const HloVerify *v, const HloInstruction *inst, const HloShape *x) {
+    HLO_TRY(check_same_type(v, inst, x));
+    if (hlo_shape_elem_count(x) == hlo_shape_elem_count(inst->shape)) return hlo_ok();
+    return hlo_verify_fail(inst, HLO_INTERNAL, "same-element-count", "the operand is %s, the result %s",
+                           hlo_verify_text(v, x), hlo_verify_text(v, inst->shape));
+}
+
+// ---- broadcast, reshape, bitcast ------------------------------------------------------------------------
+
+// Dimensions may come in any order and repeat; only their sizes must match.
+HloStatus hlo_verify_broadcast(HloVerify *v, const HloInstruction *inst) {
+    const HloShape *x = hlo_operand(inst, 0)->shape;
+    HloDims dimensions = hlo_dims(inst, HLO_ATTR_DIMENSIONS);
+    HLO_TRY(check_same_type(v, inst, x));
+    if (dimensions.count != x->rank) {
+        return hlo_verify_fail(inst, HLO_INTERNAL, "broadcast-dimensions", "%zu dimensions for operand %s",
+                               dimensions.count, hlo_verify_text(v, x));
+    }
+    for (size_t k = 0; k < x->rank; k++) {
+        int64_t d = dimensions.data[k];
+        if (d >= 0 && (uint64_t)d < inst->shape->rank && inst->shape->dims[d] == x->dims[k]) continue;
+        return hlo_verify_fail(inst, HLO_INTERNAL, "broadcast-dimensions", "dimension %zu of %s cannot be dimension %lld of %s",
+                               k, hlo_verify_text(v, x), (long long)d, hlo_verify_text(v, inst->shape));
+    }
+    return hlo_ok();
+}
+
+HloStatus hlo_verify_reshape(HloVerify *v, const HloInstruction *inst) {
+    return check_same_count(v, inst, hlo_operand(inst, 0)->shape);
+}
+
+HloStatus hlo_verify_dynamic_reshape(HloVerify *v, const HloInstruction *inst) {
+    if (!hlo_operand_count(inst)) return hlo_verify_operand_count(inst, inst->shape->rank + 1);
+    HLO_TRY(check_same_count(v, inst, hlo_operand(inst, 0)->shape));
+    HLO_TRY(hlo_verify_operand_count(inst, inst->shape->rank + 1));
+    for (size_t k = 1; k < hlo_operand_count(inst); k++) {
+        const HloShape *size = hlo_operand(inst, k)->shape;
+        if (size->type == HLO_S32) continue;
+        return hlo_verify_fail(inst, HLO_INTERNAL, "size-type", "size %zu must be s32, found %s", k - 1,
+                               hlo_verify_text(v, size));
+    }
+    return hlo_ok();
+}
+
+// Element types and counts are free; with layouts the bytes must agree.
+HloStatus hlo_verify_bitcast(HloVerify *v, const HloInstruction *inst) {
+    const HloShape *x = hlo_operand(inst, 0)->shape;
+    if (!v->options.layout_sensitive) return hlo_ok();
+    if (hlo_shape_size_bytes(x) == hlo_shape_size_bytes(inst->shape)) return hlo_ok();
+    return hlo_verify_fail(inst, HLO_INTERNAL, "bitcast-size", "%s and %s take different numbers of bytes",
+                           hlo_verify_text(v, x), hlo_verify_text(v, inst->shape));
+}
+
+// ---- dependencies ---------------------------------------------------------------------------------------
+
+HloStatus hlo_verify_add_dependency(HloVerify *v, const HloInstruction *inst) {
+    const HloShape *token = hlo_operand(inst, 1)->shape;
+    if (token->type != HLO_TOKEN) {
+        return hlo_verify_fail(inst, HLO_INTERNAL, "token-operand", "operand 1 must be a token, found %s",
+                               hlo_verify_text(v, token));
+    }
+    return hlo_verify_result(v, inst, hlo_operand(inst, 0)->shape, HLO_COMPARE_LOOSE);
+}
+
+// ---- slices ---------------------------------------------------------------------------------------------
+
+// The element type is exact even with mixed precision. A buffer is updated in place.
+HloStatus hlo_verify_dynamic_update_slice(HloVerify *v, const HloInstruction *inst) {
+    const HloShape *inferred;
+    if (hlo_operand_count(inst) && hlo_operand(inst, 0)->shape->type == HLO_BUFFER) {
+        return hlo_verify_result(v, inst, hlo_operand(inst, 0)->shape, HLO_COMPARE_SAME);
+    }
+    HLO_TRY(hlo_verify_infer(v, inst, &inferred));
+    if (v->options.layout_sensitive && hlo_is_fusion_computation(inst->comp)) {
+        if (hlo_shape_equal(inferred, inst->shape, HLO_IGNORE_TILES | HLO_IGNORE_MEMORY_SPACE)) return hlo_ok();
+    }
+    return hlo_verify_result(v, inst, inferred, HLO_COMPARE_SAME);
+}
