@@ -80,7 +80,7 @@ static int64_t id_count(const HloGroups *groups) {
 
 static HloStatus check_groups(const HloVerify *v, const HloInstruction *inst) {
     const HloGroups *groups = hlo_data(inst, HLO_ATTR_REPLICA_GROUPS);
-    GroupMode mode;
+    GroupMode mode = CROSS_REPLICA;
     HLO_TRY(find_mode(inst, &mode));
     int64_t total = id_count(groups), wanted = wanted_ids(v->m, mode);
     bool is_list = groups && groups->form == HLO_GROUPS_LIST;

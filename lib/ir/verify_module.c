@@ -67,7 +67,7 @@ static HloStatus check_must_alias(const HloVerify *v, const HloAlias *alias) {
 }
 
 static HloStatus check_alias(const HloVerify *v, const HloAlias *alias, HloMap *inputs) {
-    const HloShape *in, *root = v->m->entry->root->shape;
+    const HloShape *in = NULL, *root = v->m->entry->root->shape;
     HLO_TRY(find_input(v, alias, "input-output-alias", &in));
     const HloShape *out = hlo_shape_at(root, alias->output.data, alias->output.count);
     if (!out || !hlo_shape_is_array(out)) {
@@ -91,7 +91,7 @@ static HloStatus check_aliases(const HloVerify *v) {
     const HloAliases *aliases = &v->m->input_output_alias, *donors = &v->m->buffer_donor;
     for (size_t i = 0; i < aliases->count; i++) HLO_TRY(check_alias(v, &aliases->items[i], &inputs));
     for (size_t i = 0; i < donors->count; i++) {
-        const HloShape *in;
+        const HloShape *in = NULL;
         HLO_TRY(find_input(v, &donors->items[i], "buffer-donor", &in));
         if (!*input_slot(v, &inputs, &donors->items[i])) continue;
         return hlo_verify_fail_module(HLO_INTERNAL, "buffer-donor", "parameter %lld is aliased already",
