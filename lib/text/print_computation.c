@@ -65,15 +65,17 @@ typedef struct Frame {
     CanonicalNames names;
 } Frame;
 
-static HloInstList order_of(const HloComputation *comp, HloArena *scratch) {
-    if (comp->sequence && comp->sequence_count) return (HloInstList){comp->sequence, comp->sequence_count};
+// A body behind a callee's key is not printed in its schedule's order.
+static HloInstList order_of(const HloComputation *comp, Heading heading, HloArena *scratch) {
+    if (heading != HEADING_NONE && comp->sequence && comp->sequence_count)
+        return (HloInstList){comp->sequence, comp->sequence_count};
     return hlo_post_order(comp, scratch);
 }
 
 static Frame *open_frame(Printer *p, HloVec *stack, const HloComputation *comp, Heading heading) {
     Frame *frame = HLO_NEW(p->scratch, Frame);
     frame->comp = comp;
-    frame->order = order_of(comp, p->scratch);
+    frame->order = order_of(comp, heading, p->scratch);
     if (p->options.canonical_names) frame->names.numbers = HLO_NEW_ARRAY(p->scratch, uint32_t, comp->id_limit);
     open_computation(p, comp, heading);
     hlo_vec_push(p->scratch, stack, frame);

@@ -202,9 +202,9 @@ static bool shows_callees(const Printer *p, const Line *line, HloAttrUse use) {
     return true;
 }
 
-// Where bodies are printed, two opcodes are written with the general key.
-static HloAttrId callee_key(const HloInstruction *inst, HloAttrId id) {
-    bool general = inst->op == HLO_OP_REDUCE_SCATTER || inst->op == HLO_OP_SCAN;
+// Where bodies are printed, some opcodes are written with the general key.
+static HloAttrId body_key(const HloInstruction *inst, HloAttrId id) {
+    bool general = inst->op == HLO_OP_REDUCE_SCATTER || inst->op == HLO_OP_SCAN || inst->op == HLO_OP_CUSTOM_CALL;
     return general ? HLO_ATTR_CALLS : id;
 }
 
@@ -225,8 +225,9 @@ static void put_callee_names(Printer *p, const HloInstruction *inst, HloAttrId i
 }
 
 // Steps through the bodies of one attribute: the text before each, and after the last one.
-static const HloComputation *next_body(Printer *p, Line *line, HloAttrId id) {
+static const HloComputation *next_body(Printer *p, Line *line) {
     const HloInstruction *inst = line->inst;
+    HloAttrId id = body_key(inst, hlo_op_info(inst->op)->attrs[line->use].id);
     const HloAttrInfo *info = hlo_attr_info(id);
     bool list = info->kind == HLO_KIND_COMPUTATIONS;
     bool several = list || id == HLO_ATTR_CALLS;
@@ -235,7 +236,7 @@ static const HloComputation *next_body(Printer *p, Line *line, HloAttrId id) {
     size_t slot = first + line->slot++;
     if (past > inst->called.count) return NULL;
     if (slot == first) {
-        hlo_put_key(p->out, callee_key(inst, id));
+        hlo_put_key(p->out, id);
         hlo_put_string(p->out, list ? "{\n" : "\n");
     } else if (slot < past) {
         hlo_put_string(p->out, list ? ",\n" : ", ");
@@ -247,7 +248,7 @@ static const HloComputation *next_body(Printer *p, Line *line, HloAttrId id) {
 
 static const HloComputation *put_callees(Printer *p, Line *line, HloAttrUse use) {
     if (!shows_callees(p, line, use)) return NULL;
-    if (p->options.callees != HLO_CALLEES_NAMES) return next_body(p, line, use.id);
+    if (p->options.callees != HLO_CALLEES_NAMES) return next_body(p, line);
     put_callee_names(p, line->inst, use.id);
     return NULL;
 }

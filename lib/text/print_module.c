@@ -168,6 +168,47 @@ static void put_header(Printer *p, const HloModule *m) {
     hlo_put(out, "\n\n", 2);
 }
 
+// ---- canonical order (§1.1) -----------------------------------------------------------------------------
+
+// A computation whose callees are being emitted, and how far the walk over its calls has come.
+typedef struct Walk {
+    HloComputation *comp;
+    const HloInstruction *inst;
+    size_t slot;
+} Walk;
+
+// The next callee that was not entered yet, or NULL.
+static HloComputation *next_callee(Walk *walk, HloBits entered) {
+    for (; walk->inst; walk->inst = walk->inst->next, walk->slot = 0) {
+        while (walk->slot < walk->inst->called.count) {
+            HloComputation *callee = hlo_called(walk->inst, walk->slot++);
+            if (hlo_bits_claim(entered, callee->id)) return callee;
+        }
+    }
+    return NULL;
+}
+
+// List order, except that a computation's callees come before it. The list of a parsed module is in this order already.
+static HloCompList canonical_order(const HloModule *m, HloArena *scratch) {
+    HloCompList order = {HLO_NEW_ARRAY(scratch, HloComputation *, m->count), 0};
+    HloBits entered = hlo_bits_new(scratch, m->computation_id_limit);
+    HloVec stack = {0};
+    HLO_EACH_COMP(start, m) {
+        HloComputation *comp = hlo_bits_claim(entered, start->id) ? start : NULL;
+        while (comp || stack.count) {
+            if (comp) {
+                Walk *walk = HLO_NEW(scratch, Walk);
+                *walk = (Walk){comp, comp->first, 0};
+                hlo_vec_push(scratch, &stack, walk);
+            }
+            Walk *top = stack.items[stack.count - 1];
+            comp = next_callee(top, entered);
+            if (!comp) order.items[order.count++] = ((Walk *)hlo_vec_pop(&stack))->comp;
+        }
+    }
+    return order;
+}
+
 // ---- the module -----------------------------------------------------------------------------------------
 
 // With async sugar a computation that only an async-start shows has no text of its own (§3.2).
@@ -182,7 +223,8 @@ static bool is_folded(const Printer *p, const HloComputation *comp) {
 
 static void put_module(Printer *p, const HloModule *m) {
     put_header(p, m);
-    HloCompList order = hlo_module_post_order(m, p->scratch);
+    bool canonical = p->options.canonical_computation_order;
+    HloCompList order = canonical ? canonical_order(m, p->scratch) : hlo_module_post_order(m, p->scratch);
     for (size_t i = 0; i < order.count; i++) {
         if (is_folded(p, order.items[i])) continue;
         hlo_put_computation(p, order.items[i], order.items[i] == m->entry ? HEADING_ENTRY : HEADING_NAME);
