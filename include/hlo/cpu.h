@@ -53,8 +53,10 @@ const HloAllocation *hlo_allocation(const HloBufferAssignment *assignment, size_
 bool hlo_buffer_slice(const HloBufferAssignment *assignment, const HloInstruction *inst, HloDims index,
                       HloBufferSlice *out);
 
-// The report `…-buffer-assignment.txt` (buffer assignment chapter) and its three companions.
+// The report `…-buffer-assignment.txt` (buffer assignment chapter) and its three companions `-values`,
+// `-memory-usage-report` and `-live-range`.
 void hlo_put_buffer_assignment(HloBuffer *out, const HloBufferAssignment *assignment);
+void hlo_put_buffer_values(HloBuffer *out, const HloBufferAssignment *assignment);
 void hlo_put_memory_usage_report(HloBuffer *out, const HloBufferAssignment *assignment);
 void hlo_put_live_ranges(HloBuffer *out, const HloBufferAssignment *assignment);
 
