@@ -152,6 +152,23 @@ typedef struct HloAliasing {
 
 HLO_MUST_USE HloStatus hlo_aliasing_run(HloArena *arena, HloDataflow *flow, HloSharing *sharing, HloAliasing **out);
 
+// ---- order without a schedule (§3.4) --------------------------------------------------------------------
+
+// What must come before what by data and control edges, as they were when the ordering was made: changes of the module
+// after that do not change its answers. Needs a flat call graph.
+typedef struct HloOrdering HloOrdering;
+
+HloOrdering *hlo_ordering_new(HloArena *arena, HloDataflow *flow, HloSharing *sharing);
+bool hlo_is_defined_before(HloOrdering *ordering, const HloValue *a, const HloValue *b);
+// Is `value` defined only after `use` is over? The use's operand is looked up in the module as it is now.
+bool hlo_use_is_before(HloOrdering *ordering, const HloUse *use, const HloValue *value);
+// Does the instruction belong to `comp` or to a computation that is entered from it?
+bool hlo_is_nested_in(const HloOrdering *ordering, const HloInstruction *inst, const HloComputation *comp);
+// A position in an order that agrees with hlo_is_defined_before.
+size_t hlo_definition_rank(const HloOrdering *ordering, const HloValue *value);
+// Does the instruction belong, at any depth, to a branch of a conditional?
+bool hlo_is_in_branch(const HloOrdering *ordering, const HloInstruction *inst);
+
 // ---- lifetimes (§3) -------------------------------------------------------------------------------------
 
 typedef struct HloRange {
