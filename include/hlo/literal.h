@@ -19,10 +19,24 @@ struct HloLiteral {
     int64_t elem_count;
     HloLiteral **elements;  // tuples: shape->rank entries
     bool elided;            // read from `{...}`: the values are filler
+    // A large elided array has no data (NULL with size_bytes > 0): its 32-bit word k is filler + k * filler_step.
+    // Element access, equality and hash work all the same; who needs the bytes calls hlo_literal_materialize.
+    uint32_t filler, filler_step;
 };
 
 // A literal of zeros. Fails when the size does not fit or memory runs out.
 HLO_MUST_USE HloStatus hlo_literal_new(HloArena *arena, const HloShape *shape, HloLiteral **out);
+// An elided array: filler words counted on from *counter, which is moved behind them, or zeros. Above
+// HLO_ELIDED_LIMIT_BYTES the data is left out.
+enum { HLO_ELIDED_LIMIT_BYTES = 1 << 16 };
+HLO_MUST_USE HloStatus hlo_literal_new_elided(HloArena *arena, const HloShape *shape, bool zero, uint32_t *counter,
+                                              HloLiteral **out);
+// The bits of one element that has no data.
+uint64_t hlo_literal_filler_bits(const HloLiteral *literal, int64_t at);
+// The same for a part of a complex one (0: real, 1: imaginary).
+uint64_t hlo_literal_filler_part(const HloLiteral *literal, int64_t at, int part);
+// The same value with data in `arena`; `literal` itself when nothing is missing.
+HLO_MUST_USE HloStatus hlo_literal_materialize(HloArena *arena, const HloLiteral *literal, const HloLiteral **out);
 // The bytes that an array literal of this shape takes; false when that overflows.
 bool hlo_literal_size_bytes(const HloShape *shape, size_t *out);
 HloLiteral *hlo_literal_clone(HloArena *arena, const HloLiteral *literal, const HloShape *shape);

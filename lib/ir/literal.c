@@ -88,6 +88,7 @@ static void store(char *to, int bits, uint64_t value) {
 
 uint64_t hlo_literal_bits(const HloLiteral *literal, int64_t at) {
     assert(at >= 0 && at < literal->elem_count);
+    if (!literal->data) return hlo_literal_filler_bits(literal, at);
     int bits = stored_bits(literal->shape->type);
     const char *data = literal->data;
     if (bits >= 8) return load(data + at * (bits / 8), bits);
@@ -118,6 +119,7 @@ static double complex_part(const HloLiteral *literal, int64_t at, int part) {
     assert(at >= 0 && at < literal->elem_count);
     HloType type = hlo_type_complex_part(literal->shape->type);
     int bits = hlo_type_bits(type);
+    if (!literal->data) return hlo_float_decode(type, hlo_literal_filler_part(literal, at, part));
     return hlo_float_decode(type, load((const char *)literal->data + (2 * at + part) * (bits / 8), bits));
 }
 
@@ -207,6 +209,10 @@ void hlo_literal_copy_element(HloLiteral *to, int64_t to_at, const HloLiteral *f
     }
     enum { C128_BYTES = 16 };
     assert(to_at >= 0 && to_at < to->elem_count && from_at >= 0 && from_at < from->elem_count);
+    if (!from->data) {
+        hlo_literal_set_complex(to, to_at, complex_part(from, from_at, 0), complex_part(from, from_at, 1));
+        return;
+    }
     memcpy((char *)to->data + to_at * C128_BYTES, (const char *)from->data + from_at * C128_BYTES, C128_BYTES);
 }
 
@@ -214,6 +220,7 @@ void hlo_literal_copy_element(HloLiteral *to, int64_t to_at, const HloLiteral *f
 
 // Unused bits of a packed last byte are always zero, so bytes compare as values do.
 static bool same_arrays(const HloLiteral *a, const HloLiteral *b) {
+    if (!a->data || !b->data) return a->data == b->data && a->filler == b->filler && a->filler_step == b->filler_step;
     return a->size_bytes == b->size_bytes && (!a->size_bytes || memcmp(a->data, b->data, a->size_bytes) == 0);
 }
 
@@ -242,6 +249,7 @@ uint64_t hlo_literal_hash(const HloLiteral *literal) {
     uint64_t hash = hlo_hash_combine(shape->type, shape->rank);
     if (hlo_shape_is_array(shape)) {
         hash = hlo_hash_bytes(shape->dims, shape->rank * sizeof *shape->dims, hash);
+        if (!literal->data) return hlo_hash_combine(hash, literal->filler);
         return hlo_hash_bytes(literal->data, literal->size_bytes, hash);
     }
     if (!hlo_shape_is_tuple(shape)) return hash;
@@ -251,6 +259,7 @@ uint64_t hlo_literal_hash(const HloLiteral *literal) {
 
 // All elements equal to element 0; there is one.
 static bool all_same(const HloLiteral *literal) {
+    if (!literal->data) return literal->filler_step == 0;
     int bits = stored_bits(literal->shape->type);
     if (bits >= 8) {
         size_t step = (size_t)bits / 8;

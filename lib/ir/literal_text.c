@@ -33,10 +33,15 @@ static void put_float_bits(HloBuffer *out, HloType type, uint64_t bits) {
 static void put_complex(HloBuffer *out, const HloLiteral *literal, int64_t at) {
     HloType part = hlo_type_complex_part(literal->shape->type);
     size_t part_bytes = (size_t)hlo_type_bits(part) / 8;
-    const char *data = (const char *)literal->data + 2 * (size_t)at * part_bytes;
     uint64_t real = 0, imag = 0;
-    memcpy(&real, data, part_bytes);
-    memcpy(&imag, data + part_bytes, part_bytes);
+    if (literal->data) {
+        const char *data = (const char *)literal->data + 2 * (size_t)at * part_bytes;
+        memcpy(&real, data, part_bytes);
+        memcpy(&imag, data + part_bytes, part_bytes);
+    } else {
+        real = hlo_literal_filler_part(literal, at, 0);
+        imag = hlo_literal_filler_part(literal, at, 1);
+    }
     hlo_put_char(out, '(');
     put_float_bits(out, part, real);
     hlo_put(out, ", ", 2);

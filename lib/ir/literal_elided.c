@@ -1,0 +1,81 @@
+// Elided literals (`{...}`): values that nobody wrote down.
+//
+// They are filled with a counter that runs through the module, so that no two of them are equal (grammar chapter,
+// §7.6). Weights of large models are elided by the gigabyte, so above a limit the bytes are not stored but
+// computed when asked for.
+
+#include "hlo/literal.h"
+
+// Byte `at` of the filler; pred bytes are 0 or 1.
+static uint8_t filler_byte(const HloLiteral *literal, size_t at) {
+    uint32_t word = literal->filler + (uint32_t)(at / 4) * literal->filler_step;
+    uint8_t byte = (uint8_t)(word >> at % 4 * 8);
+    return literal->shape->type == HLO_PRED ? byte & 1 : byte;
+}
+
+// Bits of one element in storage; types of 6 bits take a byte.
+static int stored_bits(HloType type) {
+    int bits = hlo_type_bits(type);
+    return bits == 6 ? 8 : bits;
+}
+
+uint64_t hlo_literal_filler_bits(const HloLiteral *literal, int64_t at) {
+    int bits = stored_bits(literal->shape->type);
+    if (bits < 8) {
+        int64_t bit = at * bits;
+        return (uint64_t)(filler_byte(literal, (size_t)(bit / 8)) >> bit % 8) & ((1u << bits) - 1);
+    }
+    uint64_t value = 0;
+    size_t bytes = (size_t)bits / 8, first = (size_t)at * bytes;
+    for (size_t i = 0; i < bytes && i < 8; i++) value |= (uint64_t)filler_byte(literal, first + i) << 8 * i;
+    if (hlo_type_bits(literal->shape->type) == 6) value &= 0x3f;
+    return value;
+}
+
+uint64_t hlo_literal_filler_part(const HloLiteral *literal, int64_t at, int part) {
+    size_t bytes = (size_t)hlo_type_bits(literal->shape->type) / 16, first = ((size_t)at * 2 + (size_t)part) * bytes;
+    uint64_t value = 0;
+    for (size_t i = 0; i < bytes; i++) value |= (uint64_t)filler_byte(literal, first + i) << 8 * i;
+    return value;
+}
+
+static void fill(HloLiteral *literal, uint8_t *data) {
+    for (size_t i = 0; i < literal->size_bytes; i++) data[i] = filler_byte(literal, i);
+    int bits = stored_bits(literal->shape->type);
+    size_t used = (size_t)literal->elem_count * (size_t)bits % 8;
+    if (bits < 8 && used) data[literal->size_bytes - 1] &= (uint8_t)((1u << used) - 1);  // unused bits stay zero
+    if (hlo_type_bits(literal->shape->type) != 6) return;
+    for (size_t i = 0; i < literal->size_bytes; i++) data[i] &= 0x3f;
+}
+
+HloStatus hlo_literal_new_elided(HloArena *arena, const HloShape *shape, bool zero, uint32_t *counter,
+                                 HloLiteral **out) {
+    HloLiteral *literal = HLO_NEW(arena, HloLiteral);
+    literal->shape = shape;
+    if (!hlo_literal_size_bytes(shape, &literal->size_bytes))
+        return hlo_error(HLO_INVALID_ARGUMENT, "literal of %s is too large", hlo_shape_text(arena, shape, false));
+    literal->elem_count = hlo_shape_elem_count(shape);
+    literal->elided = true;
+    if (!zero) {
+        literal->filler = *counter;
+        literal->filler_step = 1;
+        *counter += (uint32_t)(literal->size_bytes / 4 + 1);
+    }
+    if (literal->size_bytes <= HLO_ELIDED_LIMIT_BYTES) {
+        literal->data = hlo_arena_alloc(arena, literal->size_bytes);
+        if (!zero) fill(literal, literal->data);
+    }
+    *out = literal;
+    return hlo_ok();
+}
+
+HloStatus hlo_literal_materialize(HloArena *arena, const HloLiteral *literal, const HloLiteral **out) {
+    *out = literal;
+    if (!hlo_shape_is_array(literal->shape) || literal->data || !literal->size_bytes) return hlo_ok();
+    HloLiteral *copy = HLO_NEW(arena, HloLiteral);
+    *copy = *literal;
+    copy->data = hlo_arena_alloc(arena, literal->size_bytes);
+    if (literal->filler_step) fill(copy, copy->data);
+    *out = copy;
+    return hlo_ok();
+}

@@ -1,0 +1,300 @@
+// What the parts of the reader share.
+//
+// The reader is a recursive-descent parser over the lexer's current token. Every hlo_read_* function starts at the first
+// token of what it reads, leaves the first token behind it current, and returns false after recording an error; only
+// the first error of a text is kept, with notes that callers add on the way out. What the user can nest is either
+// read with an explicit stack or counted by hlo_enter.
+#ifndef HLO_TEXT_PARSE_H
+#define HLO_TEXT_PARSE_H
+
+#include "hlo/module.h"
+#include "hlo/text.h"
+
+#include "lexer.h"
+
+// As the grammar chapter's nesting limit (§4.2).
+enum { HLO_DEPTH_LIMIT = 8192 };
+
+typedef struct HloReader HloReader;
+typedef struct HloLine HloLine;
+
+// ---- names ----------------------------------------------------------------------------------------------
+
+// A map from spans of the text to pointers that can be emptied in no time; see parse_names.c.
+typedef struct HloNameSlot {
+    uint64_t hash;
+    const char *text;  // in the text being read
+    size_t size;
+    void *value;
+    const char *at;  // where it was defined
+    uint32_t epoch;  // the slot is empty unless this is the table's
+} HloNameSlot;
+
+typedef struct HloNameTable {
+    HloNameSlot *slots;
+    size_t capacity, count;
+    uint32_t epoch;
+} HloNameTable;
+
+void hlo_names_clear(HloNameTable *table);
+HloNameSlot *hlo_names_find(const HloNameTable *table, const char *text, size_t size);
+// The slot of a name, new when `*is_new`; valid until the next call. New slots hold the span itself.
+HloNameSlot *hlo_names_at(HloArena *arena, HloNameTable *table, const char *text, size_t size, bool *is_new);
+// The nearest name for a hint, or NULL.
+const HloNameSlot *hlo_names_suggest(const HloNameTable *table, const char *text, size_t size);
+
+// ---- the reader -----------------------------------------------------------------------------------------
+
+// One computation being read.
+typedef struct HloScope HloScope;
+struct HloScope {
+    HloScope *outer;
+    HloComputation *comp;
+    HloNameTable names;     // instructions by their written names
+    HloMap elements;        // `%t#1#0` -> get-tuple-element
+    HloInstruction *root;   // the one marked ROOT
+    bool free_names;        // unknown operands become parameters (single-instruction text)
+};
+
+struct HloReader {
+    HloLexer lex;
+    HloModule *m;          // NULL when only a shape or a literal is read
+    HloArena *arena;       // where results live
+    HloArena *scratch;     // where everything else lives
+    HloShapes *shapes;
+    bool keep_missing_layouts, zero_elided;
+    bool adjacent_layouts; // a layout follows its shape without blanks (typed literals)
+
+    // The first error.
+    const char *error_at;  // NULL: none
+    const char *error;
+    HloBuffer notes;
+
+    size_t depth;
+    uint32_t filler;       // the next 32-bit word of elided constants
+    HloScope *scope;
+    HloScope *free_scopes; // closed ones, whose tables can be used again
+    HloNameTable computations;
+    HloNameTable shape_texts;  // plain array shapes by their spelling
+    HloNames anonymous;    // uniquifier of nested instructions' names
+    bool anonymous_used;   // before that, names are not entered in it
+    bool single;           // single-instruction text: inline computations wait in `pending`
+    HloVec pending;
+
+    HloMap async_starts;   // async-update -> the async-start of its chain
+    HloFrames frames;      // the tables as written
+    HloComputation *entry; // the one marked ENTRY
+    const char *entry_at;
+    HloComputation *last;  // the computation finished last
+
+    HloVec operands;       // of the instructions being read, outermost first
+    HloInts ints;          // scratch of int lists
+    HloVec shape_stack;    // scratch of tuple shapes
+    HloInts shape_frames;
+};
+
+// Records an error at a place of the text, unless there is one already. Always false.
+bool hlo_read_error(HloReader *r, const char *at, const char *format, ...) HLO_PRINTF(3, 4);
+// Adds a line about what was being read to the error. Always false.
+bool hlo_read_note(HloReader *r, const char *at, const char *format, ...) HLO_PRINTF(3, 4);
+// Counts one level of nesting; false past the limit. hlo_leave undoes it.
+bool hlo_enter(HloReader *r, size_t levels);
+static inline void hlo_leave(HloReader *r, size_t levels) {
+    r->depth -= levels;
+}
+
+static inline HloTokenKind hlo_tok(const HloReader *r) {
+    return r->lex.token.kind;
+}
+static inline const char *hlo_here(const HloReader *r) {
+    return r->lex.token.at;
+}
+static inline void hlo_skip(HloReader *r) {
+    hlo_lex_next(&r->lex);
+}
+static inline bool hlo_accept(HloReader *r, HloTokenKind kind) {
+    if (hlo_tok(r) != kind) return false;
+    hlo_skip(r);
+    return true;
+}
+// The current token is the word.
+static inline bool hlo_at_word(const HloReader *r, const char *word) {
+    const HloToken *t = &r->lex.token;
+    return t->kind == HLO_TOK_IDENT && strlen(word) == t->size && memcmp(word, t->text, t->size) == 0;
+}
+// The current token is `word=`.
+static inline bool hlo_at_attr(const HloReader *r, const char *word) {
+    const HloToken *t = &r->lex.token;
+    return t->kind == HLO_TOK_ATTR && strlen(word) == t->size && memcmp(word, t->text, t->size) == 0;
+}
+// Skips a token of the kind or reports `message` there.
+static inline bool hlo_expect(HloReader *r, HloTokenKind kind, const char *message) {
+    return hlo_accept(r, kind) || hlo_read_error(r, hlo_here(r), "%s", message);
+}
+
+// ---- parse_basics.c: values without structure -----------------------------------------------------------
+
+bool hlo_read_int(HloReader *r, int64_t *out);
+bool hlo_read_int32(HloReader *r, int64_t *out);
+bool hlo_read_bool(HloReader *r, bool *out);
+// Any number, inf or nan included.
+bool hlo_read_double(HloReader *r, double *out);
+bool hlo_read_float(HloReader *r, double *out);
+// A quoted string as an interned text (module) or arena copy; bytes may contain NULs.
+bool hlo_read_string(HloReader *r, const char **out, size_t *size);
+// A quoted string or a JSON-like dict, which is kept raw.
+bool hlo_read_text(HloReader *r, const char **out);
+// An identifier or a name, as a span of the text.
+bool hlo_read_name(HloReader *r, HloStringView *out);
+// open item ("," item)* close, or open close
+bool hlo_read_list(HloReader *r, HloTokenKind open, HloTokenKind close, bool (*item)(HloReader *r, void *data), void *data);
+// The same for integers, in the arena.
+bool hlo_read_ints(HloReader *r, HloTokenKind open, HloTokenKind close, HloDims *out);
+// `{1,0}`
+static inline bool hlo_read_dims(HloReader *r, HloDims *out) {
+    return hlo_read_ints(r, HLO_TOK_LBRACE, HLO_TOK_RBRACE, out);
+}
+bool hlo_read_int_lists(HloReader *r, HloIntLists *out);
+
+// Structs of one size, gathered in scratch memory while their number is unknown.
+typedef struct HloItems {
+    char *data;
+    size_t count, capacity;
+} HloItems;
+
+// A new zeroed item; valid until the next push.
+void *hlo_items_push(HloReader *r, HloItems *items, size_t item_bytes);
+// All of them as an array in the result's arena; NULL when there is none.
+void *hlo_items_copy(HloReader *r, const HloItems *items, size_t item_bytes);
+
+// ---- parts ----------------------------------------------------------------------------------------------
+
+// parse_shape.c
+bool hlo_at_shape(const HloReader *r);
+bool hlo_read_shape(HloReader *r, const HloShape **out);
+
+// parse_literal.c
+bool hlo_read_literal_of(HloReader *r, const HloShape *shape, HloLiteral **out);
+bool hlo_read_typed_literal(HloReader *r, HloLiteral **out);
+
+// parse_window.c
+bool hlo_read_window(HloReader *r, const HloWindow **out);
+bool hlo_read_conv_dims(HloReader *r, const HloConvDims **out);
+bool hlo_read_padding(HloReader *r, const HloPadding **out);
+bool hlo_read_slice(HloReader *r, const HloSlice **out);
+bool hlo_read_sparsity(HloReader *r, const HloSparsity **out);
+
+// parse_alias.c
+bool hlo_read_aliases(HloReader *r, bool with_kind, HloAliases *out);
+bool hlo_read_donors(HloReader *r, HloAliases *out);
+// Sorts by output index; of several entries for one index the first counts.
+void hlo_sort_aliases(HloReader *r, HloAliases *aliases);
+
+// parse_sharding.c, sharding_form.c
+bool hlo_read_sharding(HloReader *r, const HloSharding **out);
+// One sharding per leaf of a tuple shape.
+const HloSharding *hlo_sharding_for_tuple(HloReader *r, const HloSharding *sharding, const HloShape *shape);
+// The normal form of a device order: `[2,2]T(0,1)` -> `[4]`.
+HloIota hlo_iota_normal(HloArena *arena, HloIota iota);
+// The normal form of a tiled sharding with subgroups, read as `last_tile_dim_replicate` or `last_tile_dims`.
+bool hlo_sharding_normal(HloReader *r, const char *at, HloSharding *sharding);
+
+// parse_mesh.c
+bool hlo_at_mesh(const HloReader *r);
+bool hlo_read_named_sharding(HloReader *r, HloSharding *out);
+bool hlo_read_groups(HloReader *r, const HloGroups **out);
+// "<=" "[" ints "]" ("T(" ints ")")?   for `count` devices
+bool hlo_read_iota(HloReader *r, HloIota *out);
+
+// parse_metadata.c
+bool hlo_read_metadata(HloReader *r, const HloMetadata **out);
+bool hlo_read_string_map(HloReader *r, HloStringMap *out);
+bool hlo_read_origin(HloReader *r, const HloOrigin **out);
+bool hlo_read_statistics(HloReader *r, const HloStatistics **out);
+bool hlo_read_accuracy(HloReader *r, const HloAccuracy **out);
+bool hlo_read_domain(HloReader *r, const HloDomain **out);
+
+// parse_tables.c
+bool hlo_read_frames(HloReader *r);
+// Renumbers the frames that the module's instructions name into m->frames.
+void hlo_rebuild_frames(HloReader *r);
+bool hlo_read_recovery(HloReader *r);
+bool hlo_read_debug_rows(HloReader *r);
+
+// parse_module.c: any of the three forms of text, into r->m.
+bool hlo_read_module_text(HloReader *r);
+
+// parse_computation.c
+bool hlo_read_computation(HloReader *r);
+// `{` instructions `}` as an attribute's value
+bool hlo_read_inline_computation(HloReader *r, HloComputation **out);
+// Puts a complete computation into the module.
+void hlo_finish_computation(HloReader *r, HloComputation *comp);
+HloScope *hlo_scope_open(HloReader *r, HloComputation *comp);
+void hlo_scope_close(HloReader *r);
+
+// parse_instruction.c: `ROOT? name = …`, where the left side may lack in single-instruction text
+bool hlo_read_instruction(HloReader *r);
+
+// parse_operands.c
+// With the token behind `(` current: the operands and the `)`, into r->operands from line->operand_base on.
+bool hlo_read_operands(HloReader *r, HloLine *line);
+
+// The instruction line being read.
+struct HloLine {
+    const char *at;                // first token
+    HloStringView name;            // as written; data NULL for a nested instruction
+    const char *shape_at;
+    const HloShape *shape;         // as declared; NULL: to be inferred
+    const char *op_at;
+    HloOpcode op;                  // of the sugar: ASYNC_START, ASYNC_UPDATE or ASYNC_DONE
+    bool sugar;
+    HloOpcode wrapped_op;          // sugar only
+    const char *paren_at;          // the `(`
+    const char *attrs_at;          // first token behind the `)`
+    size_t operand_base;           // operands: r's operand stack from here on
+    int64_t parameter_number;
+    HloLiteral *literal;
+    HloInstruction *inst;
+    HloInstruction *wrapped;       // sugar's start only: the instruction inside
+    HloComputation *wrapped_comp;  // and its computation
+    uint64_t seen[2];              // attributes given, by id
+    const HloSharding *sharding;   // set when the shape is known
+    HloVec control_preds;
+    HloComputation *to_apply;      // of a custom call
+    HloComputation *checked_callee;  // `calls` of async-update and async-done
+    const char *checked_thread;
+};
+_Static_assert(HLO_ATTR_COUNT <= 128, "HloLine.seen");
+
+static inline bool hlo_line_has(const HloLine *line, HloAttrId id) {
+    return line->seen[id / 64] >> (id % 64) & 1;
+}
+
+// parse_instruction.c
+// The optional shape, the opcode and the `(`.
+bool hlo_read_opcode(HloReader *r, HloLine *line);
+// Makes the instruction of a line whose operands are read and, after `attributes` (NULL: there are none), puts it
+// into the computation under its name.
+bool hlo_finish_line(HloReader *r, HloLine *line, bool (*attributes)(HloReader *r, HloLine *line));
+
+// parse_attributes.c
+bool hlo_read_attributes(HloReader *r, HloLine *line);
+bool hlo_check_required(HloReader *r, const HloLine *line);
+// A computation's name or body.
+bool hlo_read_callee(HloReader *r, HloComputation **out);
+
+// parse_rules.c: what single opcodes ask for beyond the tables
+bool hlo_check_operand_count(HloReader *r, const HloLine *line);
+// The attribute cannot be used here though the opcode's row lists it.
+bool hlo_attribute_is_barred(const HloLine *line, HloAttrId id);
+// The attribute must be given here though the opcode's row leaves it optional.
+bool hlo_attribute_is_needed(const HloLine *line, HloAttrId id);
+// After the attributes: defaults, checks across attributes, shapes that the opcode computes itself.
+bool hlo_apply_rules(HloReader *r, HloLine *line);
+
+// parse_async.c: async-start, -update, -done, and the sugar for them
+bool hlo_async_begin(HloReader *r, HloLine *line);
+bool hlo_async_finish(HloReader *r, HloLine *line);
+
+#endif

@@ -1,0 +1,154 @@
+// Computations (grammar chapter, §3): in the module's list, and inline as an attribute's value.
+
+#include "parse.h"
+
+// An inline body costs several stack frames of the reader, so it counts as this many levels of nesting.
+enum { INLINE_LEVELS = 32 };
+
+// ---- scopes ---------------------------------------------------------------------------------------------
+
+HloScope *hlo_scope_open(HloReader *r, HloComputation *comp) {
+    HloScope *scope = r->free_scopes;
+    if (scope) r->free_scopes = scope->outer;
+    else scope = HLO_NEW(r->scratch, HloScope);
+    HloNameTable names = scope->names;
+    hlo_names_clear(&names);
+    *scope = (HloScope){.outer = r->scope, .comp = comp, .names = names};
+    r->scope = scope;
+    return scope;
+}
+
+void hlo_scope_close(HloReader *r) {
+    HloScope *scope = r->scope;
+    r->scope = scope->outer;
+    scope->outer = r->free_scopes;
+    r->free_scopes = scope;
+}
+
+// ---- bodies ---------------------------------------------------------------------------------------------
+
+static bool check_parameters(HloReader *r, const char *at, const HloComputation *comp) {
+    for (size_t k = 0; k < hlo_parameter_count(comp); k++) {
+        if (!hlo_parameter(comp, k))
+            return hlo_read_error(r, at, "computation %.200s has no parameter %zu, but one with a higher number", comp->name, k);
+    }
+    return true;
+}
+
+// body = "{" instruction+ "}"
+static bool read_body(HloReader *r, const char *at, HloComputation *comp) {
+    if (!hlo_expect(r, HLO_TOK_LBRACE, "expects '{' at the beginning of instruction list.")) return false;
+    HloScope *scope = hlo_scope_open(r, comp);
+    do {
+        if (!hlo_read_instruction(r)) return false;
+    } while (hlo_tok(r) != HLO_TOK_RBRACE && hlo_tok(r) != HLO_TOK_EOF);
+    if (!hlo_expect(r, HLO_TOK_RBRACE, "expects '}' at the end of instruction list.")) return false;
+    hlo_computation_set_root(comp, scope->root ? scope->root : comp->last);
+    hlo_scope_close(r);
+    return check_parameters(r, at, comp);
+}
+
+// Callees of single-instruction text wait until the entry is in the module.
+void hlo_finish_computation(HloReader *r, HloComputation *comp) {
+    if (r->single) hlo_vec_push(r->scratch, &r->pending, comp);
+    else hlo_module_add(r->m, comp);
+    r->last = comp;
+}
+
+bool hlo_read_inline_computation(HloReader *r, HloComputation **out) {
+    const char *at = hlo_here(r);
+    HloComputation *comp = hlo_computation_new(r->m, "_");
+    if (!hlo_enter(r, INLINE_LEVELS) || !read_body(r, at, comp)) return false;
+    hlo_leave(r, INLINE_LEVELS);
+    hlo_finish_computation(r, comp);
+    *out = comp;
+    return true;
+}
+
+// ---- the module's list ----------------------------------------------------------------------------------
+
+// param = name shape     read and forgotten, as the language says
+static bool read_signature_parameter(HloReader *r, void *data) {
+    (void)data;
+    HloStringView name;
+    const HloShape *shape;
+    return hlo_read_name(r, &name) && hlo_read_shape(r, &shape);
+}
+
+typedef struct Signature {
+    const char *result_at;
+    const HloShape *result;  // NULL: no signature
+} Signature;
+
+// signature = "(" (param ("," param)*)? ")" "->" shape
+static bool read_signature(HloReader *r, Signature *out) {
+    hlo_skip(r);
+    if (hlo_tok(r) != HLO_TOK_RPAREN) {
+        do {
+            if (!read_signature_parameter(r, NULL)) return false;
+        } while (hlo_accept(r, HLO_TOK_COMMA));
+    }
+    if (!hlo_expect(r, HLO_TOK_RPAREN, "expects ')' at the end of param list")) return false;
+    if (!hlo_expect(r, HLO_TOK_ARROW, "expects '->'")) return false;
+    out->result_at = hlo_here(r);
+    return hlo_read_shape(r, &out->result);
+}
+
+static bool check_signature(HloReader *r, const Signature *signature, const HloComputation *comp) {
+    const HloInstruction *root = comp->root;
+    if (!signature->result || hlo_shape_compatible(signature->result, root->shape)) return true;
+    return hlo_read_error(r, signature->result_at,
+                          "Shape of computation %.200s, %s, is not compatible with that of its root instruction %.200s, %s",
+                          comp->name, hlo_shape_text(r->scratch, signature->result, false), root->name,
+                          hlo_shape_text(r->scratch, root->shape, false));
+}
+
+// ("," "execution_thread=" string)?
+static bool read_thread(HloReader *r, HloComputation *comp) {
+    if (!hlo_accept(r, HLO_TOK_COMMA)) return true;
+    const char *at = hlo_here(r);
+    if (hlo_tok(r) != HLO_TOK_ATTR) return hlo_read_error(r, at, "expects attribute name");
+    if (!hlo_at_attr(r, "execution_thread"))
+        return hlo_read_error(r, at, "unexpected attribute \"%.*s\". Allowed attributes: execution_thread",
+                              (int)(r->lex.token.size < 80 ? r->lex.token.size : 80), r->lex.token.text);
+    hlo_skip(r);
+    const char *thread;
+    if (!hlo_read_string(r, &thread, NULL)) return false;
+    comp->execution_thread = *thread && strcmp(thread, "main") ? thread : NULL;
+    return true;
+}
+
+static bool register_computation(HloReader *r, const char *at, HloStringView name, HloComputation *comp) {
+    bool is_new;
+    HloNameSlot *slot = hlo_names_at(r->scratch, &r->computations, name.data, name.size, &is_new);
+    if (!is_new) {
+        hlo_read_error(r, at, "computation already exists: %.*s", (int)(name.size < 200 ? name.size : 200), name.data);
+        return hlo_read_note(r, slot->at, "computation previously defined here");
+    }
+    slot->value = comp;
+    slot->at = at;
+    return true;
+}
+
+static bool note_entry(HloReader *r, const char *entry_at, HloComputation *comp) {
+    if (!entry_at) return true;
+    if (r->entry) return hlo_read_error(r, entry_at, "expects only one ENTRY");
+    r->entry = comp;
+    return true;
+}
+
+// computation = "ENTRY"? name signature? body thread?
+bool hlo_read_computation(HloReader *r) {
+    const char *entry_at = hlo_tok(r) == HLO_TOK_ENTRY ? hlo_here(r) : NULL;
+    hlo_accept(r, HLO_TOK_ENTRY);
+    const char *at = hlo_here(r);
+    HloStringView name;
+    if (!hlo_read_name(r, &name)) return false;
+    Signature signature = {0};
+    if (hlo_tok(r) == HLO_TOK_LPAREN && !read_signature(r, &signature)) return false;
+    HloComputation *comp = hlo_computation_new(r->m, hlo_intern(r->m, name.data, name.size));
+    if (!read_body(r, at, comp) || !check_signature(r, &signature, comp) || !read_thread(r, comp)) return false;
+    if (!register_computation(r, at, name, comp) || !note_entry(r, entry_at, comp)) return false;
+    hlo_finish_computation(r, comp);
+    return true;
+}

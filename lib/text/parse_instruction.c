@@ -1,0 +1,187 @@
+// One instruction line: name, shape, opcode, operands, attributes, in this order; then the shape is inferred where the
+// text leaves it out, and the instruction joins its computation.
+
+#include "parse.h"
+
+#include "hlo/infer.h"
+
+// ---- opcodes --------------------------------------------------------------------------------------------
+
+typedef struct Suffix {
+    const char *text;
+    HloOpcode op;
+} Suffix;
+
+static const Suffix sugar_suffixes[] = {
+    {"-start", HLO_OP_ASYNC_START}, {"-update", HLO_OP_ASYNC_UPDATE}, {"-done", HLO_OP_ASYNC_DONE}};
+
+static bool unknown_opcode(HloReader *r, const HloToken *t, const char *noun, size_t stem_size) {
+    int shown = (int)(t->size < 200 ? t->size : 200), stem = (int)(stem_size < 200 ? stem_size : 200);
+    const char *near = hlo_op_suggest(t->text, t->size);
+    return hlo_read_error(r, t->at, "expects %s but sees: %.*s, error: Unknown opcode: %.*s%s%s%s", noun, shown, t->text,
+                          stem, t->text, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+}
+
+// `X-start`, `X-update`, `X-done` for an opcode X without such forms of its own.
+static bool find_sugar(HloReader *r, HloLine *line, const HloToken *t) {
+    for (size_t i = 0; i < HLO_COUNT(sugar_suffixes); i++) {
+        size_t size = strlen(sugar_suffixes[i].text);
+        if (t->size <= size || memcmp(t->text + t->size - size, sugar_suffixes[i].text, size)) continue;
+        if (!hlo_op_find(t->text, t->size - size, &line->wrapped_op))
+            return unknown_opcode(r, t, "async wrapped opcode", t->size - size);
+        if (hlo_op_has(line->wrapped_op, HLO_OPF_NO_SUGAR)) break;
+        line->op = sugar_suffixes[i].op;
+        line->sugar = true;
+        return true;
+    }
+    return unknown_opcode(r, t, "opcode", t->size);
+}
+
+bool hlo_read_opcode(HloReader *r, HloLine *line) {
+    const HloToken t = r->lex.token;
+    line->op_at = t.at;
+    if (t.kind != HLO_TOK_IDENT) return hlo_read_error(r, t.at, "expects opcode");
+    if (!hlo_op_find(t.text, t.size, &line->op) && !find_sugar(r, line, &t)) return false;
+    hlo_skip(r);
+    line->paren_at = hlo_here(r);
+    const char *message = line->op == HLO_OP_PARAMETER  ? "expects '(' before parameter number"
+                          : line->op == HLO_OP_CONSTANT ? "expects '(' before constant literal"
+                                                        : "expects '(' at the beginning of operands";
+    return hlo_expect(r, HLO_TOK_LPAREN, message);
+}
+
+// ---- finishing a line -----------------------------------------------------------------------------------
+
+static bool infer_shape(HloReader *r, HloLine *line) {
+    HloInstruction *inst = line->inst;
+    if (inst->shape) return true;
+    if (!hlo_op_has(inst->op, HLO_OPF_INFER))
+        return hlo_read_error(r, line->paren_at, "cannot infer shape for opcode: %s", hlo_op_name(inst->op));
+    HloStatus status = hlo_infer_shape(r->m, inst, &inst->shape);
+    if (hlo_is_ok(status)) return true;
+    hlo_read_error(r, line->op_at, "failed to infer shape for opcode: %s, error: %s", hlo_op_name(inst->op),
+                   hlo_status_message(status));
+    hlo_status_free(status);
+    return false;
+}
+
+static void set_sharding(HloReader *r, HloLine *line) {
+    HloInstruction *inst = line->inst;
+    const HloSharding *sharding = line->sharding;
+    if (!sharding) return;
+    bool single = sharding->kind != HLO_SHARDING_TUPLE;
+    if (single && hlo_shape_is_tuple(inst->shape)) sharding = hlo_sharding_for_tuple(r, sharding, inst->shape);
+    hlo_set_data(r->m, inst, HLO_ATTR_SHARDING, sharding);
+}
+
+// Names of nested instructions end in `.anon` and must differ from every written name so far. Only names with that ending
+// matter, and only in texts that have nested instructions, so they are entered when the first one comes.
+static bool has_anonymous_stem(const char *name) {
+    return strstr(name, ".anon") != NULL;
+}
+
+static void enter_names(HloReader *r, const HloComputation *comp) {
+    HLO_EACH_INST(inst, comp) {
+        if (has_anonymous_stem(inst->name)) hlo_unique_name(r->m, &r->anonymous, inst->name);
+    }
+}
+
+static void enter_open_names(HloReader *r, const HloScope *scope) {
+    for (; scope; scope = scope->outer) enter_names(r, scope->comp);
+}
+
+static const char *anonymous_name(HloReader *r, HloOpcode op) {
+    if (!r->anonymous_used) {
+        r->anonymous_used = true;
+        HLO_EACH_COMP(comp, r->m) enter_names(r, comp);
+        enter_open_names(r, r->scope);
+    }
+    return hlo_unique_name(r->m, &r->anonymous, hlo_arena_printf(r->scratch, "%s.anon", hlo_op_name(op)));
+}
+
+static bool check_name(HloReader *r, const HloLine *line, const char *name) {
+    const char *clean = hlo_sanitized_name(r->scratch, name);
+    if (clean != name)
+        return hlo_read_error(r, line->at, "illegal instruction name: %s; suggest renaming to: %s", name, clean);
+    const HloNameSlot *slot = hlo_names_find(&r->scope->names, name, line->name.size);
+    if (!slot) return true;
+    hlo_read_error(r, line->at, "instruction already exists: %.200s", name);
+    return hlo_read_note(r, slot->at, "instruction previously defined here");
+}
+
+// Puts the instruction into its computation, under the written name or one made up.
+static bool add_line(HloReader *r, HloLine *line) {
+    HloComputation *comp = r->scope->comp;
+    if (!line->name.data) {
+        hlo_computation_add(comp, line->inst, anonymous_name(r, line->inst->op));
+        return true;
+    }
+    const char *name = hlo_intern(r->m, line->name.data, line->name.size);
+    if (!check_name(r, line, name)) return false;
+    if (r->anonymous_used && has_anonymous_stem(name)) hlo_unique_name(r->m, &r->anonymous, name);
+    hlo_computation_add(comp, line->inst, name);
+    bool is_new;
+    HloNameSlot *slot = hlo_names_at(r->scratch, &r->scope->names, line->name.data, line->name.size, &is_new);
+    slot->value = line->inst;
+    slot->at = line->at;
+    for (size_t i = 0; i < line->control_preds.count; i++)
+        hlo_add_control_edge(line->control_preds.items[i], line->inst);
+    return true;
+}
+
+static bool is_async(HloOpcode op) {
+    return op == HLO_OP_ASYNC_START || op == HLO_OP_ASYNC_UPDATE || op == HLO_OP_ASYNC_DONE;
+}
+
+static void make_instruction(HloReader *r, HloLine *line) {
+    HloInstruction *const *operands = (HloInstruction *const *)r->operands.items + line->operand_base;
+    size_t count = r->operands.count - line->operand_base;
+    r->operands.count = line->operand_base;
+    line->inst = hlo_inst_new(r->m, line->op, line->shape, operands, count);
+    if (line->op == HLO_OP_PARAMETER)
+        hlo_set_int(r->m, line->inst, HLO_ATTR_PARAMETER_NUMBER, line->parameter_number);
+    if (line->op == HLO_OP_CONSTANT) hlo_set_data(r->m, line->inst, HLO_ATTR_VALUE, line->literal);
+}
+
+bool hlo_finish_line(HloReader *r, HloLine *line, bool (*attributes)(HloReader *r, HloLine *line)) {
+    make_instruction(r, line);
+    if (is_async(line->op) ? !hlo_async_begin(r, line) : !hlo_check_operand_count(r, line)) return false;
+    if (attributes && !attributes(r, line)) return false;
+    if (!hlo_check_required(r, line)) return false;
+    if (is_async(line->op) ? !hlo_async_finish(r, line) : !hlo_apply_rules(r, line)) return false;
+    if (!infer_shape(r, line)) return false;
+    set_sharding(r, line);
+    return add_line(r, line);
+}
+
+// ---- lines ----------------------------------------------------------------------------------------------
+
+// rhs = shape? opcode "(" operands ")" attributes
+static bool read_right_side(HloReader *r, HloLine *line) {
+    if (hlo_at_shape(r)) {
+        line->shape_at = hlo_here(r);
+        if (!hlo_read_shape(r, &line->shape)) return false;
+    }
+    if (!hlo_read_opcode(r, line) || !hlo_read_operands(r, line)) return false;
+    line->attrs_at = hlo_here(r);
+    return hlo_finish_line(r, line, hlo_read_attributes);
+}
+
+// instruction = "ROOT"? name "=" rhs
+bool hlo_read_instruction(HloReader *r) {
+    const char *root_at = hlo_here(r);
+    bool root = hlo_accept(r, HLO_TOK_ROOT);
+    HloLine line = {.at = hlo_here(r)};
+    bool unnamed = r->scope->free_names && hlo_at_shape(r);
+    if (unnamed) {
+        line.name = hlo_view("_");
+    } else if (!hlo_read_name(r, &line.name) ||
+               !hlo_expect(r, HLO_TOK_EQUAL, "expects '=' in instruction")) {
+        return false;
+    }
+    if (!read_right_side(r, &line)) return false;
+    if (!root) return true;
+    if (r->scope->root) return hlo_read_error(r, root_at, "one computation should have only one ROOT");
+    r->scope->root = line.inst;
+    return true;
+}
