@@ -93,25 +93,62 @@ static HloStatus check_call(const HloVerify *v, const HloInstruction *inst) {
 
 // ---- writers --------------------------------------------------------------------------------------------
 
-// Whoever takes a buffer and hands it on, or unpins it, is its writer; a value may have one. Tuples and their elements
-// only carry it.
-static bool is_writer(const HloInstruction *inst) {
-    return inst->op == HLO_OP_CUSTOM_CALL || inst->op == HLO_OP_DYNAMIC_UPDATE_SLICE || inst->op == HLO_OP_WHILE;
+// A buffer value: what made it, and where in its result. Tuples and their elements only carry values.
+typedef struct BufferValue {
+    const HloInstruction *maker;
+    HloInts index;  // outermost last
+} BufferValue;
+
+static BufferValue find_value(const HloVerify *v, const HloInstruction *at, HloDims index) {
+    BufferValue value = {at, {0}};
+    for (size_t k = index.count; k-- > 0;) hlo_ints_push(v->arena, &value.index, index.data[k]);
+    for (;;) {
+        if (value.maker->op == HLO_OP_GET_TUPLE_ELEMENT) {
+            hlo_ints_push(v->arena, &value.index, hlo_int(value.maker, HLO_ATTR_INDEX));
+            value.maker = hlo_operand(value.maker, 0);
+        } else if (value.maker->op == HLO_OP_TUPLE && value.index.count) {
+            int64_t element = value.index.items[--value.index.count];
+            value.maker = hlo_operand(value.maker, (size_t)element);
+        } else {
+            return value;
+        }
+    }
 }
 
-static HloStatus check_one_writer(const HloInstruction *inst) {
-    size_t writers = 0;
-    for (size_t k = 0; k < hlo_user_count(inst); k++) writers += is_writer(hlo_user(inst, k));
-    if (writers <= 1) return hlo_ok();
-    return hlo_verify_fail(inst, HLO_INVALID_ARGUMENT, "one-writer", "its buffer has %zu writers", writers);
+// Whoever takes a buffer and hands it on, or unpins it, is its writer; a value may have one.
+static HloStatus note_writer(const HloVerify *v, HloMap *writers, const HloInstruction *inst, size_t k, HloDims index) {
+    const HloShape *written = hlo_shape_at(hlo_operand(inst, k)->shape, index.data, index.count);
+    if (!written || written->type != HLO_BUFFER) return hlo_ok();
+    BufferValue value = find_value(v, hlo_operand(inst, k), index);
+    hlo_ints_push(v->arena, &value.index, (int64_t)(uintptr_t)value.maker);
+    size_t bytes = value.index.count * sizeof(int64_t);
+    void **slot = hlo_map_at_text(v->arena, writers, (const char *)value.index.items, bytes, NULL);
+    const HloInstruction *other = *slot;
+    if (other) {
+        return hlo_verify_fail(inst, HLO_INVALID_ARGUMENT, "one-writer", "'%s' writes the buffer made by '%s' too",
+                               other->name, value.maker->name);
+    }
+    *slot = (void *)(uintptr_t)inst;
+    return hlo_ok();
+}
+
+static HloStatus note_writers(const HloVerify *v, HloMap *writers, const HloInstruction *inst) {
+    if (inst->op == HLO_OP_DYNAMIC_UPDATE_SLICE) return note_writer(v, writers, inst, 0, (HloDims){0});
+    if (inst->op != HLO_OP_CUSTOM_CALL) return hlo_ok();
+    const HloAliases *aliases = hlo_data(inst, HLO_ATTR_OUTPUT_TO_OPERAND_ALIASING);
+    for (size_t i = 0; aliases && i < aliases->count; i++) {
+        HLO_TRY(note_writer(v, writers, inst, (size_t)aliases->items[i].parameter, aliases->items[i].input));
+    }
+    return hlo_ok();
 }
 
 HloStatus hlo_verify_buffers(HloVerify *v) {
+    HloMap writers = {0};
     HLO_EACH_COMP(comp, v->m) {
         HLO_EACH_INST(inst, comp) {
             HLO_TRY(check_place(v, inst));
             if (inst->op == HLO_OP_CUSTOM_CALL) HLO_TRY(check_call(v, inst));
-            if (inst->shape->type == HLO_BUFFER) HLO_TRY(check_one_writer(inst));
+            HLO_TRY(note_writers(v, &writers, inst));
         }
     }
     return hlo_ok();

@@ -99,16 +99,17 @@ static bool is_whole_number(const char *text) {
     return text[0] && strspn(text, "0123456789") == strlen(text);
 }
 
-// A composite names what it stands for in its frontend attributes.
+// A composite names what it stands for in its frontend attributes; its own attributes and version are optional.
 static HloStatus check_composite(const HloInstruction *inst) {
     if (!hlo_int(inst, HLO_ATTR_IS_COMPOSITE)) return hlo_ok();
     const char *name = frontend_attribute(inst, "composite.name");
     const char *attributes = frontend_attribute(inst, "composite.attributes");
     const char *version = frontend_attribute(inst, "composite.version");
-    bool valid = name && name[0] && (!attributes || attributes[0]) && version && is_whole_number(version);
+    bool valid = name && name[0] && (!attributes || attributes[0]) && (!version || is_whole_number(version));
     if (valid) return hlo_ok();
     return hlo_verify_fail(inst, HLO_INVALID_ARGUMENT, "composite-attributes",
-                           "a composite needs frontend attributes composite.name and composite.version (a whole number)");
+                           "a composite needs a frontend attribute composite.name; attributes must not be empty, the "
+                           "version must be a whole number");
 }
 
 HloStatus hlo_verify_call(HloVerify *v, const HloInstruction *inst) {
@@ -122,7 +123,14 @@ HloStatus hlo_verify_call(HloVerify *v, const HloInstruction *inst) {
 
 // ---- aliases of fusions and custom calls ----------------------------------------------------------------
 
+// Pin and Unpin alias an array with its buffer.
+static const HloShape *unwrapped(const HloShape *shape) {
+    return shape->type == HLO_BUFFER ? shape->elements[0] : shape;
+}
+
 static bool alias_shapes_match(const HloVerify *v, const HloInstruction *inst, const HloShape *a, const HloShape *b) {
+    a = unwrapped(a);
+    b = unwrapped(b);
     if (!v->options.layout_sensitive) return hlo_shape_compatible(a, b);
     bool relaxed = hlo_is_fusion_computation(inst->comp) || (inst->comp != v->m->entry && !inst->comp->callers.count);
     return hlo_shape_equal(a, b, relaxed ? HLO_IGNORE_TILES | HLO_IGNORE_MEMORY_SPACE : HLO_IGNORE_NOTHING);

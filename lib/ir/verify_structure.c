@@ -120,19 +120,36 @@ static HloStatus check_acyclic(const HloVerify *v, const HloComputation *comp) {
     return hlo_verify_fail_comp(comp, "no-cycles", "%zu instructions are on cycles", comp->count - order.count);
 }
 
+// How often each computation is called, over all call sites.
+static uint32_t *count_calls(const HloVerify *v) {
+    uint32_t *calls = HLO_NEW_ARRAY(v->arena, uint32_t, (size_t)v->m->computation_id_limit + 1);
+    HLO_EACH_COMP(comp, v->m) {
+        HLO_EACH_INST(inst, comp) {
+            for (size_t k = 0; k < inst->called.count; k++) calls[hlo_called(inst, k)->id]++;
+        }
+    }
+    return calls;
+}
+
+// Takes away computations that nobody calls, and their calls with them, until none is left or only cycles are.
 static HloStatus check_call_graph(const HloVerify *v) {
-    HloCompList order = hlo_module_post_order(v->m, v->arena);
-    HloBits done = hlo_bits_new(v->arena, v->m->computation_id_limit);
-    for (size_t i = 0; i < order.count; i++) {
-        const HloComputation *comp = order.items[i];
+    uint32_t *calls = count_calls(v);
+    HloVec free_comps = {0};
+    HLO_EACH_COMP(comp, v->m) {
+        if (!calls[comp->id]) hlo_vec_push(v->arena, &free_comps, comp);
+    }
+    size_t taken = 0;
+    for (; taken < free_comps.count; taken++) {
+        const HloComputation *comp = free_comps.items[taken];
         HLO_EACH_INST(inst, comp) {
             for (size_t k = 0; k < inst->called.count; k++) {
-                if (hlo_bits_has(done, hlo_called(inst, k)->id)) continue;
-                return hlo_verify_fail(inst, HLO_INTERNAL, "no-recursion", "'%s' calls back to '%s'",
-                                       hlo_called(inst, k)->name, comp->name);
+                if (--calls[hlo_called(inst, k)->id] == 0) hlo_vec_push(v->arena, &free_comps, hlo_called(inst, k));
             }
         }
-        hlo_bits_add(done, comp->id);
+    }
+    if (taken == v->m->count) return hlo_ok();
+    HLO_EACH_COMP(comp, v->m) {
+        if (calls[comp->id]) return hlo_verify_fail_comp(comp, "no-recursion", "it is called from inside itself");
     }
     return hlo_ok();
 }
@@ -155,7 +172,9 @@ static HloStatus check_parameters(const HloComputation *comp) {
 }
 
 static HloStatus check_computation(const HloVerify *v, const HloComputation *comp) {
-    if (comp->m != v->m) return hlo_verify_fail_comp(comp, "parent", "it belongs to another module");
+    if (comp->m != v->m || comp->id >= v->m->computation_id_limit) {
+        return hlo_verify_fail_comp(comp, "parent", "it belongs to another module or has a foreign id");
+    }
     if (!comp->root || comp->root->comp != comp) return hlo_verify_fail_comp(comp, "has-root", "it has no root of its own");
     HloBits ids = hlo_bits_new(v->arena, comp->id_limit);
     size_t count = 0;
