@@ -291,7 +291,7 @@ bool hlo_attribute_is_barred(const HloLine *line, HloAttrId id);
 // The attribute must be given here though the opcode's row leaves it optional.
 bool hlo_attribute_is_needed(const HloLine *line, HloAttrId id);
 // After the attributes: defaults, checks across attributes, shapes that the opcode computes itself.
-bool hlo_apply_rules(HloReader *r, HloLine *line);
+bool hlo_parse_check_rules(HloReader *r, HloLine *line);
 
 // parse_async.c: async-start, -update, -done, and the sugar for them
 bool hlo_async_begin(HloReader *r, HloLine *line);

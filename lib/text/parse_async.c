@@ -69,7 +69,7 @@ static void take_callee_shapes(HloComputation *comp, HloInstruction *root) {
 
 static bool finish_wrapped(HloReader *r, HloLine *line) {
     HloLine inner = wrapped_line(line);
-    if (!hlo_apply_rules(r, &inner)) return false;
+    if (!hlo_parse_check_rules(r, &inner)) return false;
     HloComputation *comp = line->wrapped_comp;
     take_callee_shapes(comp, line->wrapped);
     hlo_computation_add(comp, line->wrapped, NULL);

@@ -148,7 +148,7 @@ bool hlo_finish_line(HloReader *r, HloLine *line, bool (*attributes)(HloReader *
     if (is_async(line->op) ? !hlo_async_begin(r, line) : !hlo_check_operand_count(r, line)) return false;
     if (attributes && !attributes(r, line)) return false;
     if (!hlo_check_required(r, line)) return false;
-    if (is_async(line->op) ? !hlo_async_finish(r, line) : !hlo_apply_rules(r, line)) return false;
+    if (is_async(line->op) ? !hlo_async_finish(r, line) : !hlo_parse_check_rules(r, line)) return false;
     if (!infer_shape(r, line)) return false;
     set_sharding(r, line);
     return add_line(r, line);

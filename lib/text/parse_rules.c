@@ -309,7 +309,7 @@ static bool apply_rule(HloReader *r, HloLine *line) {
     }
 }
 
-bool hlo_apply_rules(HloReader *r, HloLine *line) {
+bool hlo_parse_check_rules(HloReader *r, HloLine *line) {
     bool may_lack_shape = hlo_op_has(line->inst->op, HLO_OPF_INFER);
     if (!line->inst->shape && !may_lack_shape) return true;  // reported when the shape is inferred
     if (!apply_rule(r, line)) return false;
