@@ -1,0 +1,194 @@
+// hlo-opt: reads HLO modules, runs passes or a platform's stages on them, and prints the result.
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "hlo/debug_options.h"
+#include "hlo/file.h"
+#include "hlo/infer.h"
+#include "hlo/listing.h"
+#include "hlo/load.h"
+#include "hlo/stages.h"
+#include "hlo/stats.h"
+#include "hlo/watch.h"
+
+typedef struct Options {
+    const char *output, *format, *platform, *stage, *passes, *print_style, *help;
+    bool split_input_file, list_passes, list_stages, verify, stats, version;
+} Options;
+
+#define FLAG(name, kind, field, topic, value, implied, help) \
+    {name, HLO_FLAG_##kind, offsetof(Options, field), topic, value, implied, help}
+
+static const HloFlag flags[] = {
+    FLAG("o", TEXT, output, "files", "FILE", NULL, "write to FILE; - is standard output (default)"),
+    FLAG("format", TEXT, format, "files", "FORMAT", NULL, "format of the input, hlo or txt; default: its extension"),
+    FLAG("split-input-file", BOOL, split_input_file, "files", NULL, NULL, "read several modules, split at `// -----`"),
+    FLAG("passes", TEXT, passes, "passes", "PIPELINE", NULL, "run these passes, as a,b{option=value},fix(c,d)"),
+    FLAG("list-passes", BOOL, list_passes, "passes", NULL, NULL, "name the platform's passes"),
+    FLAG("verify", BOOL, verify, "passes", NULL, NULL, "only check that the modules obey the rules of HLO"),
+    FLAG("platform", TEXT, platform, "stages", "NAME", NULL, "transforms (default), cpu or gpu"),
+    FLAG("stage", TEXT, stage, "stages", "NAME", NULL, "run the platform's pipeline up to this stage and show it"),
+    FLAG("list-stages", BOOL, list_stages, "stages", NULL, NULL, "name the platform's stages"),
+    FLAG("print-style", TEXT, print_style, "printing", "STYLE", NULL,
+         "default, short, canonical, fingerprint, module-fingerprint or dump"),
+    FLAG("stats", BOOL, stats, "printing", NULL, NULL, "print statistics of the result instead of its text"),
+    FLAG("help", TEXT, help, "help", "TOPIC", "", "explain a topic's flags, or those of all topics"),
+    FLAG("version", BOOL, version, "help", NULL, NULL, "print the version"),
+};
+
+// One run of the program.
+typedef struct Run {
+    int argc;
+    char **argv;
+    HloArena arena;
+    Options options;
+    HloWatchOptions watching;
+    HloDebugOptions debug;
+    HloFlagSet sets[3];
+    HloPlatform platform;
+    HloPrintOptions print;
+    HloElement *pipeline;  // NULL without --passes
+    HloRunner runner;
+    HloBuffer out;
+} Run;
+
+// ---- what is shown without reading a module --------------------------------------------------------------
+
+static HloStatus put_help(Run *run) {
+    const char *topic = run->options.help;
+    if (!*topic) {
+        hlo_put_string(&run->out, "usage: hlo-opt [flags] FILE\n\n"
+                                  "Reads HLO modules from FILE (- is standard input), runs passes or a platform's stages\n"
+                                  "on them, and prints the result. Flags by topic; --help=TOPIC explains them:\n\n");
+        hlo_flags_topics(run->sets, HLO_COUNT(run->sets), &run->out);
+        return hlo_ok();
+    }
+    if (!hlo_flags_help(run->sets, HLO_COUNT(run->sets), topic, &run->out)) {
+        return hlo_error(HLO_INVALID_ARGUMENT, "no help topic '%s'; --help names them", topic);
+    }
+    if (strcmp(topic, "passes") != 0) return hlo_ok();
+    hlo_put_string(&run->out, "\nThe passes and their options:\n");
+    return hlo_put_pass_manual(&run->out);
+}
+
+static HloStatus put_information(Run *run, bool *done) {
+    const Options *options = &run->options;
+    *done = true;
+    if (options->help) return put_help(run);
+    if (options->version) {
+        hlo_put_string(&run->out, "hlo-opt " HLO_VERSION "\n");
+        return hlo_ok();
+    }
+    if (options->list_stages) {
+        hlo_put_stages(run->platform, &run->out);
+        return hlo_ok();
+    }
+    if (options->list_passes) return hlo_put_pass_names(run->platform, &run->out);
+    *done = false;
+    return hlo_ok();
+}
+
+// ---- modules ---------------------------------------------------------------------------------------------
+
+static HloStatus put_result(Run *run, const HloModule *m) {
+    if (run->options.stats) return hlo_put_module_stats(&run->out, m);
+    hlo_print_module(m, &run->print, &run->out);
+    hlo_put_char(&run->out, '\n');
+    return hlo_ok();
+}
+
+static HloStatus process_module(Run *run, HloModule *m) {
+    run->runner.started = false;  // each module waits anew for the pass that the run starts from
+    if (run->options.verify) return hlo_verify_module(m, &(HloVerifyOptions){.allow_mixed_precision = true});
+    if (run->pipeline) {
+        bool changed;
+        HLO_TRY(hlo_pipeline_run(run->pipeline, m, &run->runner, &changed));
+        return put_result(run, m);
+    }
+    if (run->platform == HLO_PLATFORM_TRANSFORMS) return put_result(run, m);
+    HLO_TRY(hlo_stage_run(run->platform, run->options.stage, m, &run->runner, &run->print, &run->out));
+    hlo_put_char(&run->out, '\n');
+    return hlo_ok();
+}
+
+static void write_to_stderr(void *data, const char *text, size_t size) {
+    (void)data;
+    fwrite(text, 1, size, stderr);
+}
+
+static HloStatus process_modules(Run *run, const HloModuleList *modules) {
+    HloSink sink = {write_to_stderr, NULL};
+    HloWatch *watch;
+    HLO_TRY(hlo_watch_start(&run->watching, &run->print, sink, isatty(STDERR_FILENO), &run->runner, &watch));
+    HloStatus status = hlo_ok();
+    for (size_t i = 0; i < modules->count && hlo_is_ok(status); i++) status = process_module(run, modules->items[i]);
+    hlo_watch_end(watch);
+    return status;
+}
+
+static HloStatus process_input(Run *run, const char *path) {
+    HloLoadOptions load = {.format = run->options.format, .split = run->options.split_input_file};
+    HloModuleList modules;
+    HLO_TRY(hlo_modules_load(path, &load, &modules));
+    HloStatus status = process_modules(run, &modules);
+    hlo_module_list_free(&modules);
+    // One newline more on standard output than in a file, as the reference has it.
+    if (run->out.size && !run->options.stats && strcmp(run->options.output, "-") == 0) hlo_put_char(&run->out, '\n');
+    return status;
+}
+
+// ---- the run ---------------------------------------------------------------------------------------------
+
+static HloStatus read_flags(Run *run, HloVec *inputs) {
+    Options *options = &run->options;
+    *options = (Options){.output = "-", .platform = "transforms", .stage = "hlo"};
+    run->watching = hlo_watch_default();
+    run->debug = hlo_debug_options_default();
+    run->sets[0] = (HloFlagSet){flags, HLO_COUNT(flags), options, NULL};
+    run->sets[1] = hlo_watch_flags(&run->watching);
+    run->sets[2] = hlo_debug_option_flags(&run->debug);
+    HLO_TRY(hlo_flags_parse_environment(&run->arena, &run->sets[2], 1, "XLA_FLAGS", getenv("XLA_FLAGS")));
+    HLO_TRY(hlo_flags_parse(&run->arena, run->sets, HLO_COUNT(run->sets), run->argc, run->argv, inputs));
+    run->print = hlo_debug_print_options(&run->debug);
+    HLO_TRY(hlo_debug_pass_filter(&run->debug, &run->runner.filter));
+    if (options->print_style) HLO_TRY(hlo_print_style_find(options->print_style, &run->print));
+    HLO_TRY(hlo_platform_find(options->platform, &run->platform));
+    if (!options->passes) return hlo_ok();
+    return hlo_pipeline_parse(&run->arena, "transforms_pipeline", hlo_view(options->passes), &run->pipeline);
+}
+
+static HloStatus fill_output(void *data) {
+    Run *run = data;
+    HloVec inputs = {0};
+    bool done;
+    HLO_TRY(read_flags(run, &inputs));
+    HLO_TRY(put_information(run, &done));
+    if (done) return hlo_ok();
+    if (inputs.count != 1) {
+        return hlo_error(HLO_INVALID_ARGUMENT, "Must specify a single input file, found %zu; see --help", inputs.count);
+    }
+    return process_input(run, inputs.items[0]);
+}
+
+static HloStatus run_all(Run *run) {
+    HLO_TRY(hlo_guarded((HloArena *const[]){&run->arena, NULL}, fill_output, run));
+    HLO_TRY(hlo_buffer_status(&run->out));
+    return hlo_file_write(run->options.output, (HloStringView){run->out.data, run->out.size});
+}
+
+int main(int argc, char **argv) {
+    signal(SIGPIPE, SIG_IGN);  // a closed pipe is then a failed write with a message
+    Run run = {.argc = argc, .argv = argv};
+    HloStatus status = run_all(&run);
+    if (!hlo_is_ok(status)) {
+        fprintf(stderr, "%s: %s\n", hlo_code_name(hlo_status_code(status)), hlo_status_message(status));
+    }
+    int code = hlo_is_ok(status) ? 0 : 1;
+    hlo_status_free(status);
+    hlo_buffer_free(&run.out);
+    hlo_arena_free(&run.arena);
+    return code;
+}
