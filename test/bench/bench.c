@@ -176,8 +176,8 @@ static void generate(int64_t layers, HloBuffer *out) {
         hlo_putf(out, "  b%" PRId64 " = f32[64]{0} parameter(%" PRId64 ")\n", i, 2 * i + 2);
         hlo_putf(out, "  m%" PRId64 " = f32[64,64]{1,0} dot(x%" PRId64 ", w%" PRId64
                       "), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n", i, i, i);
-        hlo_putf(out, "  c%" PRId64 " = f32[64,64]{1,0} broadcast(b%" PRId64 "), dimensions={1}\n", i, i);
-        hlo_putf(out, "  a%" PRId64 " = f32[64,64]{1,0} add(m%" PRId64 ", c%" PRId64 ")\n", i, i, i);
+        hlo_putf(out, "  bb%" PRId64 " = f32[64,64]{1,0} broadcast(b%" PRId64 "), dimensions={1}\n", i, i);
+        hlo_putf(out, "  a%" PRId64 " = f32[64,64]{1,0} add(m%" PRId64 ", bb%" PRId64 ")\n", i, i, i);
         hlo_putf(out, "  z%" PRId64 " = f32[64,64]{1,0} broadcast(zero), dimensions={}\n", i);
         hlo_putf(out, "  r%" PRId64 " = f32[64,64]{1,0} maximum(a%" PRId64 ", z%" PRId64 ")\n", i, i, i);
         hlo_putf(out, "  %sx%" PRId64 " = f32[64,64]{1,0} add(x%" PRId64 ", r%" PRId64 ")\n",
