@@ -1,0 +1,37 @@
+// Functions that machine code calls: what is long and the same for every module is written in C.
+//
+// They allocate nothing (scratch memory is passed in) and cannot fail. Descriptors are constant arrays of int64_t whose
+// layout stands at each function.
+#ifndef HLO_CPU_LLVM_RUNTIME_H
+#define HLO_CPU_LLVM_RUNTIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct RuntimeSymbol {
+    const char *name;
+    void *address;
+} RuntimeSymbol;
+
+// Everything machine code may call by name: these functions and those of the C library.
+const RuntimeSymbol *runtime_symbols(size_t *count);
+
+// Stable sort along one dimension. `arrays` holds `count` addresses; d = {count, outer, length, inner, element sizes…}:
+// element (o, k, i) of every array is at position (o·length + k)·inner + i. `less` gets the addresses of left and right
+// elements, interleaved, and returns 1 when left goes first. Scratch: 2·length·8 + length·(largest size) bytes.
+typedef uint8_t SortLess(const void *const *elements);
+void hlo_rt_sort(const int64_t *d, void **arrays, SortLess *less, void *scratch);
+
+// The k largest (or smallest) of each row of f32 by total order, ties by lower index. d = {rows, length, k, largest}.
+// Scratch: 2·length·8 bytes.
+void hlo_rt_topk(const int64_t *d, const float *in, float *values, int32_t *indices, void *scratch);
+
+// d = {algorithm (1 threefry, 2 philox), words of state, element bytes, rank, sizes…, strides…}; state is u64[2] or u64[3].
+void hlo_rt_rng(const int64_t *d, const uint64_t *state, uint64_t *state_out, void *out);
+
+// d = {kind (0 FFT, 1 IFFT, 2 RFFT, 3 IRFFT), is f64, rank of the transform, batch, input sizes…, lengths…, output
+// sizes…}; arrays are row-major. Scratch: see runtime_fft.c.
+void hlo_rt_fft(const int64_t *d, const void *in, void *out, void *scratch);
+int64_t runtime_fft_scratch(const int64_t *d);
+
+#endif
