@@ -15,7 +15,7 @@ static const char pipeline_text[] =
     "HLO passes after layout assignment("
     "  tuple-simplifier,"
     "  fix(simplification after layout assignment(dce, cse{layout-sensitive})),"
-    "  dce, dce)";
+    "  dce, copy-insertion, dce)";
 
 HloStatus hlo_cpu_pipeline(HloArena *arena, HloElement **out) {
     return hlo_pipeline_parse(arena, "cpu", hlo_view(pipeline_text), out);
