@@ -167,10 +167,9 @@ static HloInstruction *subtract_const(HloAlg *alg, HloInstruction *inst) {
     HloInstruction *broadcast = right->op == HLO_OP_BROADCAST ? right : NULL;
     HloInstruction *c = broadcast ? hlo_operand(broadcast, 0) : right;
     if (hlo_alg_is_constant(x) || !hlo_alg_is_constant(c)) return NULL;
-    HloInstruction *negated = hlo_derive(alg->rw, hlo_alg_unary(alg, c->shape, HLO_OP_NEGATE, c), inst);
+    HloInstruction *negated = hlo_build_unary(alg->rw, HLO_OP_NEGATE, c);
     if (broadcast && negated) {
         negated = hlo_build_broadcast(alg->rw, broadcast->shape, negated, hlo_dims(broadcast, HLO_ATTR_DIMENSIONS));
-        hlo_derive(alg->rw, negated, inst);
     }
     return hlo_alg_binary(alg, inst->shape, HLO_OP_ADD, x, negated);
 }
@@ -301,10 +300,10 @@ static HloInstruction *scalar_or_splat(HloInstruction *x) {
 static HloInstruction *gather_scale(HloAlg *alg, HloInstruction *inst, HloInstruction *product, HloInstruction *bcast) {
     HloInstruction *b = hlo_alg_broadcast_operand(bcast), *a, *k;
     if (!b || hlo_alg_is_constant(b) || !split_product(product, scalar_or_splat, &a, &k)) return NULL;
-    if (b->shape->rank != 0) k = hlo_alg_splat(alg, b->shape, k);
-    HloInstruction *scaled = hlo_build_binary(alg->rw, HLO_OP_MULTIPLY, b, k);
-    if (!scaled) return NULL;
+    if (b->shape->rank != 0) k = hlo_derive(alg->rw, hlo_alg_splat(alg, b->shape, k), inst);
+    HloInstruction *scaled = hlo_derive(alg->rw, hlo_build_binary(alg->rw, HLO_OP_MULTIPLY, b, k), inst);
     scaled = hlo_build_broadcast(alg->rw, inst->shape, scaled, hlo_dims(bcast, HLO_ATTR_DIMENSIONS));
+    hlo_derive(alg->rw, scaled, inst);
     return hlo_alg_binary(alg, inst->shape, HLO_OP_MULTIPLY, a, scaled);
 }
 

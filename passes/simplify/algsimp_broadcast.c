@@ -73,7 +73,7 @@ static void sink_below(HloAlg *alg, HloInstruction *broadcast, HloInstruction *u
     HloInstruction *small = hlo_derive(alg->rw, hlo_build_clone(alg->rw, user, shape, operands, count), user);
     if (!small) return;
     HloDims dims = hlo_dims(broadcast, HLO_ATTR_DIMENSIONS);
-    HloInstruction *result = hlo_derive(alg->rw, hlo_build_broadcast(alg->rw, user->shape, small, dims), user);
+    HloInstruction *result = hlo_derive(alg->rw, hlo_build_broadcast(alg->rw, user->shape, small, dims), broadcast);
     if (result) hlo_alg_redirect(alg, user, result, "broadcast-sink");
 }
 

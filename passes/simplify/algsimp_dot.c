@@ -75,7 +75,7 @@ static HloInstruction *batch_major(HloAlg *alg, HloInstruction *x, HloDims batch
     }
     for (size_t i = 0; i < contracting.count; i++) order[count++] = contracting.data[i];
     HloDims dims = {order, count};
-    return hlo_alg_is_sorted(dims) ? x : hlo_build_transpose(alg->rw, x, dims);
+    return hlo_alg_is_sorted(dims) ? x : hlo_derive(alg->rw, hlo_build_transpose(alg->rw, x, dims), x);
 }
 
 // {0 … head-1, rank-tail … rank-1}: where the first and last dimensions of a smaller array lie in a larger one.

@@ -63,15 +63,19 @@ static HloInstruction *reduce_keeps_layout(HloAlg *alg, HloInstruction *inst) {
 
 // ---- single array ---------------------------------------------------------------------------------------
 
-// sum(-x) -> -sum(x) for floats; the sum is edited in place.
+// sum(-x) -> -sum(x) for floats. The sum is edited in place; the negation of x may stay behind without users.
 static HloInstruction *reduce_negate(HloAlg *alg, HloInstruction *inst) {
     HloInstruction *negate = hlo_operand(inst, 0);
     if (array_count(inst) != 1 || negate->op != HLO_OP_NEGATE || !hlo_type_is_float(inst->shape->type)) return NULL;
     if (!hlo_alg_is_single_value(hlo_operand(inst, 1), 0)) return NULL;
-    if (!hlo_alg_is_reducer(hlo_called(inst, 0), HLO_OP_ADD) || inst->control_preds.count) return NULL;
-    HloInstruction *sum = hlo_alg_reduce(alg, hlo_operand(negate, 0), hlo_operand(inst, 1), reduced_dims(inst),
-                                         hlo_called(inst, 0));
-    return hlo_alg_unary(alg, inst->shape, HLO_OP_NEGATE, hlo_derive(alg->rw, sum, inst));
+    if (!hlo_alg_is_reducer(hlo_called(inst, 0), HLO_OP_ADD)) return NULL;
+    HloInstruction *x = hlo_operand(negate, 0);
+    HloInstruction *result = hlo_derive(alg->rw, hlo_alg_unary(alg, inst->shape, HLO_OP_NEGATE, x), inst);
+    if (!result) return NULL;
+    hlo_alg_redirect(alg, inst, result, "reduce-negate");
+    hlo_set_operand(inst, 0, x);
+    hlo_set_operand(result, 0, inst);
+    return inst;
 }
 
 static HloInstruction *reduce_is_variadic(HloAlg *alg, HloInstruction *inst) {
@@ -364,7 +368,7 @@ static const HloAlgRule rules[] = {
     {HLO_OP_REDUCE, "reduce-empty", reduce_empty, HLO_ALG_PLAIN},
     {HLO_OP_REDUCE, "reduce-reshape", reduce_reshape, HLO_ALG_PLAIN},
     {HLO_OP_REDUCE, "reduce-keeps-layout", reduce_keeps_layout, HLO_ALG_STOP},
-    {HLO_OP_REDUCE, "reduce-negate", reduce_negate, HLO_ALG_PLAIN},
+    {HLO_OP_REDUCE, "reduce-negate", reduce_negate, HLO_ALG_IN_PLACE},
     {HLO_OP_REDUCE, "reduce-is-variadic", reduce_is_variadic, HLO_ALG_STOP},
     {HLO_OP_REDUCE, "reduce-transpose", reduce_transpose, HLO_ALG_PLAIN},
     {HLO_OP_REDUCE, "reduce-twice", reduce_twice, HLO_ALG_PLAIN},

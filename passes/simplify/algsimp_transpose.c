@@ -40,7 +40,8 @@ static HloInstruction *swapped_dot(HloAlg *alg, HloInstruction *inst, HloInstruc
         .lhs_contracting = hlo_dims(dot, HLO_ATTR_RHS_CONTRACTING_DIMS),
         .rhs_contracting = hlo_dims(dot, HLO_ATTR_LHS_CONTRACTING_DIMS),
     };
-    return hlo_alg_dot(alg, dot, inst->shape, hlo_operand(dot, 1), hlo_operand(dot, 0), &numbers, true);
+    HloInstruction *result = hlo_alg_dot(alg, dot, inst->shape, hlo_operand(dot, 1), hlo_operand(dot, 0), &numbers, true);
+    return hlo_derive(alg->rw, result, dot);
 }
 
 static bool is_sole_dot(const HloInstruction *x) {
