@@ -65,9 +65,10 @@ static void sink_below(HloAlg *alg, HloInstruction *broadcast, HloInstruction *u
     for (size_t k = 0; k < count; k++) {
         HloInstruction *x = hlo_operand(user, k);
         operands[k] = hlo_operand(x, 0);
-        if (inner->rank == 0 || operands[k]->shape->rank != 0) continue;
+        if (operands[k]->shape->rank != 0) continue;
+        // Also where inner has rank 0: such a broadcast goes away in the next sweep, and names come out as users know.
         const HloShape *shape = hlo_alg_retyped(alg, inner, x->shape->type);
-        operands[k] = hlo_derive(alg->rw, hlo_alg_splat(alg, shape, operands[k]), x);
+        operands[k] = hlo_derive(alg->rw, hlo_build_broadcast(alg->rw, shape, operands[k], (HloDims){NULL, 0}), x);
     }
     const HloShape *shape = hlo_alg_retyped(alg, inner, user->shape->type);
     HloInstruction *small = hlo_derive(alg->rw, hlo_build_clone(alg->rw, user, shape, operands, count), user);

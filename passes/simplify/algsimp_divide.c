@@ -84,7 +84,7 @@ static HloInstruction *divide_power(HloAlg *alg, HloInstruction *inst) {
     HloInstruction *power = hlo_operand(inst, 1);
     if (power->op != HLO_OP_POWER || hlo_type_is_integral(inst->shape->type) || !may_change_range(alg)) return NULL;
     HloInstruction *b = hlo_operand(power, 0), *c = hlo_operand(power, 1);
-    HloInstruction *negated = hlo_derive(alg->rw, hlo_alg_unary(alg, c->shape, HLO_OP_NEGATE, c), inst);
+    HloInstruction *negated = hlo_derive(alg->rw, hlo_alg_unary(alg, c->shape, HLO_OP_NEGATE, c), power);
     HloInstruction *inverse = hlo_derive(alg->rw, hlo_alg_binary(alg, b->shape, HLO_OP_POWER, b, negated), power);
     return product(alg, inst, hlo_operand(inst, 0), inverse);
 }

@@ -183,7 +183,7 @@ static HloDims renumbered(HloAlg *alg, HloDims dims, HloDims gone) {
 
 static HloInstruction *without_ones(HloAlg *alg, HloInstruction *x, HloDims ones) {
     if (!ones.count) return x;
-    return hlo_derive(alg->rw, hlo_build_reshape(alg->rw, hlo_alg_without_dims(alg, x->shape, ones), x), x);
+    return hlo_build_reshape(alg->rw, hlo_alg_without_dims(alg, x->shape, ones), x);
 }
 
 static HloInstruction *dot_degenerate(HloAlg *alg, HloInstruction *inst) {
@@ -200,7 +200,7 @@ static HloInstruction *dot_degenerate(HloAlg *alg, HloInstruction *inst) {
     HloInstruction *rhs = without_ones(alg, hlo_operand(inst, 1), rhs_ones);
     HloDims result_ones = ones_of(alg, inst->shape);
     const HloShape *shape = hlo_shape_with_default_layout(&alg->m->shapes, hlo_alg_without_dims(alg, inst->shape, result_ones));
-    HloInstruction *dot = hlo_alg_dot(alg, inst, shape, lhs, rhs, &numbers, false);
+    HloInstruction *dot = hlo_derive(alg->rw, hlo_alg_dot(alg, inst, shape, lhs, rhs, &numbers, false), inst);
     if (!dot || hlo_shape_compatible(dot->shape, inst->shape)) return dot;
     return hlo_build_reshape(alg->rw, inst->shape, dot);
 }

@@ -70,7 +70,7 @@ static HloInstruction *reduce_negate(HloAlg *alg, HloInstruction *inst) {
     if (!hlo_alg_is_single_value(hlo_operand(inst, 1), 0)) return NULL;
     if (!hlo_alg_is_reducer(hlo_called(inst, 0), HLO_OP_ADD)) return NULL;
     HloInstruction *x = hlo_operand(negate, 0);
-    HloInstruction *result = hlo_derive(alg->rw, hlo_alg_unary(alg, inst->shape, HLO_OP_NEGATE, x), inst);
+    HloInstruction *result = hlo_derive(alg->rw, hlo_alg_unary(alg, inst->shape, HLO_OP_NEGATE, x), negate);
     if (!result) return NULL;
     hlo_alg_redirect(alg, inst, result, "reduce-negate");
     hlo_set_operand(inst, 0, x);

@@ -109,8 +109,8 @@ static HloInstruction *slice_cut_broadcast(HloAlg *alg, HloInstruction *inst) {
     HloDims dims = hlo_dims(broadcast, HLO_ATTR_DIMENSIONS);
     HloSliceDim *cuts = HLO_NEW_ARRAY(alg->scratch, HloSliceDim, dims.count + 1);
     for (size_t d = 0; d < dims.count; d++) cuts[d] = slice_dims(inst)[dims.data[d]];
-    HloInstruction *part = hlo_build_slice(alg->rw, hlo_operand(broadcast, 0), cuts);
-    return hlo_build_broadcast(alg->rw, inst->shape, part, dims);
+    HloInstruction *part = hlo_derive(alg->rw, hlo_build_slice(alg->rw, hlo_operand(broadcast, 0), cuts), inst);
+    return hlo_derive(alg->rw, hlo_build_broadcast(alg->rw, inst->shape, part, dims), broadcast);
 }
 
 // ---- slice of concatenate -------------------------------------------------------------------------------
@@ -191,7 +191,19 @@ static int64_t elements_below(const HloShape *shape, size_t d) {
     return count;
 }
 
-// slice(reshape(x)) -> reshape(slice(x)) when whole rows of both are cut off.
+// The first `count` elements of `shape` as the slice dimensions of a box; false when they are none.
+static bool box_of_first(const HloShape *shape, int64_t count, HloSliceDim *dims) {
+    for (size_t d = shape->rank; d-- > 0;) {
+        int64_t size = shape->dims[d];
+        if (count >= size && count % size != 0) return false;
+        dims[d] = (HloSliceDim){0, count >= size ? size : count, 1};
+        count = count >= size ? count / size : 1;
+    }
+    return count == 1;
+}
+
+// slice(reshape(x)) -> reshape(slice(x)) when the slice takes the first elements and they are a box in x, or when whole
+// rows of both are taken.
 static HloInstruction *slice_reshape(HloAlg *alg, HloInstruction *inst) {
     HloInstruction *reshape = hlo_operand(inst, 0);
     if (alg->layout_sensitive || reshape->op != HLO_OP_RESHAPE || !is_unit_stride(inst) || !cuts_only_rows(inst)) return NULL;
@@ -199,9 +211,9 @@ static HloInstruction *slice_reshape(HloAlg *alg, HloInstruction *inst) {
     if (x->shape->rank == 0 || hlo_shape_is_empty(inst->shape)) return NULL;
     int64_t start = slice_dims(inst)[0].start * elements_below(reshape->shape, 0);
     int64_t count = hlo_shape_elem_count(inst->shape), row = elements_below(x->shape, 0);
-    if (start % row || count % row) return NULL;
     HloSliceDim *dims = hlo_alg_whole_slice(alg, x->shape);
-    dims[0] = (HloSliceDim){start / row, (start + count) / row, 1};
+    if (start % row == 0 && count % row == 0) dims[0] = (HloSliceDim){start / row, (start + count) / row, 1};
+    else if (start != 0 || !box_of_first(x->shape, count, dims)) return NULL;
     HloInstruction *part = hlo_derive(alg->rw, hlo_build_slice(alg->rw, x, dims), inst);
     return hlo_build_reshape(alg->rw, inst->shape, part);
 }
