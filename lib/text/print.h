@@ -82,7 +82,7 @@ void hlo_put_computation(Printer *p, const HloComputation *comp, Heading heading
 
 // ---- tables around the computations (print_tables.c) ----------------------------------------------------
 
-void hlo_put_recovery_table(HloBuffer *out, const HloModule *m);
+void hlo_put_recovery_table(Printer *p, const HloModule *m);
 void hlo_put_debug_rows(HloBuffer *out, const HloModule *m);
 void hlo_put_frames(HloBuffer *out, const HloFrames *frames);
 

@@ -159,7 +159,7 @@ static void put_header(Printer *p, const HloModule *m) {
         hlo_put_string(out, ", frontend_attributes=");
         hlo_put_string_map(out, &m->frontend_attributes);
     }
-    if (m->recovery_count) hlo_put_recovery_table(out, m);
+    if (m->recovery_count) hlo_put_recovery_table(p, m);
     if (m->debug_row_count) hlo_put_debug_rows(out, m);
     const HloFrames *frames = &m->frames;
     bool has_frames =

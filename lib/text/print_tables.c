@@ -1,5 +1,7 @@
 // The tables that may follow the module's header line (printing chapter, §2.3 and §2.4).
 
+#include <stdlib.h>
+
 #include "print.h"
 
 // ---- stack frames ---------------------------------------------------------------------------------------
@@ -48,14 +50,14 @@ void hlo_put_frames(HloBuffer *out, const HloFrames *frames) {
 
 // ---- recovery table -------------------------------------------------------------------------------------
 
+// `{"name"}` or `{"name" {0,1}}`; no name shows as an empty one.
 static void put_origin(HloBuffer *out, const char *name, HloDims index) {
-    hlo_put_char(out, '{');
-    if (name) {
-        hlo_put_char(out, '"');
-        hlo_put_string(out, name);
-        hlo_put_char(out, '"');
-        if (index.count) hlo_put_char(out, ' ');
-        if (index.count) hlo_put_dims(out, index);
+    hlo_put(out, "{\"", 2);
+    hlo_put_string(out, name ? name : "");
+    hlo_put_char(out, '"');
+    if (index.count) {
+        hlo_put_char(out, ' ');
+        hlo_put_dims(out, index);
     }
     hlo_put_char(out, '}');
 }
@@ -77,10 +79,26 @@ static void put_recovery_module(HloBuffer *out, const HloModule *m) {
     hlo_buffer_free(&text);
 }
 
-void hlo_put_recovery_table(HloBuffer *out, const HloModule *m) {
+// Order by name, then by index.
+static int compare_rows(const void *left, const void *right) {
+    const HloRecoveryRow *a = *(const HloRecoveryRow *const *)left, *b = *(const HloRecoveryRow *const *)right;
+    int names = strcmp(a->old_name ? a->old_name : "", b->old_name ? b->old_name : "");
+    if (names) return names;
+    for (size_t i = 0; i < a->old_index.count && i < b->old_index.count; i++) {
+        int64_t x = a->old_index.data[i], y = b->old_index.data[i];
+        if (x != y) return x < y ? -1 : 1;
+    }
+    return (a->old_index.count > b->old_index.count) - (a->old_index.count < b->old_index.count);
+}
+
+void hlo_put_recovery_table(Printer *p, const HloModule *m) {
+    HloBuffer *out = p->out;
+    const HloRecoveryRow **rows = HLO_NEW_ARRAY(p->scratch, const HloRecoveryRow *, m->recovery_count);
+    for (size_t i = 0; i < m->recovery_count; i++) rows[i] = &m->recovery[i];
+    qsort(rows, m->recovery_count, sizeof(const HloRecoveryRow *), compare_rows);
     hlo_put_string(out, ", origin_recovery_table={\n");
     for (size_t i = 0; i < m->recovery_count; i++) {
-        const HloRecoveryRow *row = &m->recovery[i];
+        const HloRecoveryRow *row = rows[i];
         hlo_put(out, "  ", 2);
         put_origin(out, row->old_name, row->old_index);
         hlo_put(out, " : ", 3);
