@@ -12,6 +12,8 @@ typedef struct HloParseOptions {
     const char *file_name;      // for messages; NULL: "<text>"
     bool keep_missing_layouts;  // leave shapes without layout as they are instead of filling the default
     bool zero_elided;           // `{...}` becomes zeros instead of distinct filler
+    bool renumber_frames;       // keep only the stack frames that instructions name, numbered by first use, and drop
+                                // ids without a frame (grammar chapter, §2.3); otherwise tables stay as written
     size_t max_errors;          // 0: 20
     size_t memory_limit_bytes;  // 0: none; past it the parse ends with RESOURCE_EXHAUSTED
 } HloParseOptions;

@@ -59,7 +59,7 @@ HloStatus hlo_literal_new_elided(HloArena *arena, const HloShape *shape, bool ze
     if (!zero) {
         literal->filler = *counter;
         literal->filler_step = 1;
-        *counter += (uint32_t)(literal->size_bytes / 4 + 1);
+        *counter += (uint32_t)(literal->size_bytes / 4 + (literal->size_bytes % 4 != 0));
     }
     if (literal->size_bytes <= HLO_ELIDED_LIMIT_BYTES) {
         literal->data = hlo_arena_alloc(arena, literal->size_bytes);

@@ -10,18 +10,30 @@ enum {
     SPACE = 1,
     DIGIT = 2,
     WORD_START = 4,
-    WORD = 8,  // WORD_START, digits, `.` and `-`
+    WORD = 8,    // WORD_START, digits, `.` and `-`
     LABEL = 16,  // may stand in dim labels: digits, b f i o ?
 };
 
 static const unsigned char classes[256] = {
-    [' '] = SPACE, ['\t'] = SPACE, ['\n'] = SPACE, ['\r'] = SPACE,
+    [' '] = SPACE,
+    ['\t'] = SPACE,
+    ['\n'] = SPACE,
+    ['\r'] = SPACE,
     ['0' ... '9'] = DIGIT | WORD | LABEL,
     ['A' ... 'Z'] = WORD_START | WORD,
-    ['a'] = WORD_START | WORD, ['b'] = WORD_START | WORD | LABEL, ['c' ... 'e'] = WORD_START | WORD,
-    ['f'] = WORD_START | WORD | LABEL, ['g' ... 'h'] = WORD_START | WORD, ['i'] = WORD_START | WORD | LABEL,
-    ['j' ... 'n'] = WORD_START | WORD, ['o'] = WORD_START | WORD | LABEL, ['p' ... 'z'] = WORD_START | WORD,
-    ['_'] = WORD_START | WORD, ['.'] = WORD, ['-'] = WORD, ['?'] = LABEL,
+    ['a'] = WORD_START | WORD,
+    ['b'] = WORD_START | WORD | LABEL,
+    ['c' ... 'e'] = WORD_START | WORD,
+    ['f'] = WORD_START | WORD | LABEL,
+    ['g' ... 'h'] = WORD_START | WORD,
+    ['i'] = WORD_START | WORD | LABEL,
+    ['j' ... 'n'] = WORD_START | WORD,
+    ['o'] = WORD_START | WORD | LABEL,
+    ['p' ... 'z'] = WORD_START | WORD,
+    ['_'] = WORD_START | WORD,
+    ['.'] = WORD,
+    ['-'] = WORD,
+    ['?'] = LABEL,
 };
 
 static bool is_class(char c, int class) {
@@ -49,8 +61,10 @@ static const char *skip_blank(const HloLexer *lex, const char *p, const char **b
         } else if (at(lex, p + 1) == '*') {
             p += 2;
             while (p < lex->end && *p && !(*p == '*' && at(lex, p + 1) == '/')) p++;
-            if (at(lex, p) == '*') p += 2;
-            else p = NULL;
+            if (at(lex, p) == '*')
+                p += 2;
+            else
+                p = NULL;
         } else {
             p = NULL;
         }
@@ -341,7 +355,8 @@ static void read_number(HloLexer *lex, const char *p) {
     bool negative = *p == '-';
     const char *digits_end = skip_digits(lex, p + negative);
     char behind = at(lex, digits_end);
-    bool plain = digits_end > p + negative && (behind == ',' || behind == '}' || behind == ' ' || behind == ']' || behind == ')');
+    bool plain = digits_end > p + negative &&
+                 (behind == ',' || behind == '}' || behind == ' ' || behind == ']' || behind == ')');
     if (!plain) {
         if (negative && behind == '>' && digits_end == p + 1) {
             finish(lex, HLO_TOK_ARROW, p + 2);
@@ -379,8 +394,10 @@ static const char *find_quote(const HloLexer *lex, const char *p, char quote) {
 
 static void read_string(HloLexer *lex, const char *p) {
     const char *close = find_quote(lex, p + 1, *p);
-    if (close) finish_span(lex, HLO_TOK_STRING, p + 1, close, close + 1);
-    else finish_error(lex);
+    if (close)
+        finish_span(lex, HLO_TOK_STRING, p + 1, close, close + 1);
+    else
+        finish_error(lex);
 }
 
 bool hlo_lex_dict(HloLexer *lex) {
@@ -421,9 +438,12 @@ static void read_punctuation(HloLexer *lex, const char *p) {
     case '"':
     case '\'': read_string(lex, p); return;
     }
-    if (starts_with(lex, p, "...")) finish(lex, HLO_TOK_DOTS, p + 3);
-    else if (starts_with(lex, p, "<=")) finish(lex, HLO_TOK_LESS_EQUAL, p + 2);
-    else finish_error(lex);
+    if (starts_with(lex, p, "..."))
+        finish(lex, HLO_TOK_DOTS, p + 3);
+    else if (starts_with(lex, p, "<="))
+        finish(lex, HLO_TOK_LESS_EQUAL, p + 2);
+    else
+        finish_error(lex);
 }
 
 void hlo_lex_next(HloLexer *lex) {
@@ -440,9 +460,12 @@ void hlo_lex_next(HloLexer *lex) {
         finish(lex, HLO_TOK_EOF, lex->end);
         return;
     }
-    if (is_class(*p, WORD_START)) read_word(lex, p);
-    else if (is_class(*p, DIGIT) || *p == '-' || *p == '?') read_number(lex, p);
-    else read_punctuation(lex, p);
+    if (is_class(*p, WORD_START))
+        read_word(lex, p);
+    else if (is_class(*p, DIGIT) || *p == '-' || *p == '?')
+        read_number(lex, p);
+    else
+        read_punctuation(lex, p);
 }
 
 HloLexer hlo_lex_start(HloStringView text) {

@@ -1,8 +1,8 @@
 // Tokens of HLO text.
 //
-// The lexer works on the caller's buffer and allocates nothing: a token is a kind, a span of the buffer and, for numbers
-// and types, a value. There is one current token; what the grammar decides by one character of lookahead is asked
-// with hlo_lex_peek. A malformed token has kind ERROR and no message: the reader says what it expected there.
+// The lexer works on the caller's buffer and allocates nothing: a token is a kind, a span of the buffer and, for
+// numbers and types, a value. There is one current token; what the grammar decides by one character of lookahead is
+// asked with hlo_lex_peek. A malformed token has kind ERROR and no message: the reader says what it expected there.
 #ifndef HLO_TEXT_LEXER_H
 #define HLO_TEXT_LEXER_H
 

@@ -1,8 +1,8 @@
 // What the parts of the reader share.
 //
-// The reader is a recursive-descent parser over the lexer's current token. Every hlo_read_* function starts at the first
-// token of what it reads, leaves the first token behind it current, and returns false after recording an error; only
-// the first error of a text is kept, with notes that callers add on the way out. What the user can nest is either
+// The reader is a recursive-descent parser over the lexer's current token. Every hlo_read_* function starts at the
+// first token of what it reads, leaves the first token behind it current, and returns false after recording an error;
+// only the first error of a text is kept, with notes that callers add on the way out. What the user can nest is either
 // read with an explicit stack or counted by hlo_enter.
 #ifndef HLO_TEXT_PARSE_H
 #define HLO_TEXT_PARSE_H
@@ -50,20 +50,21 @@ typedef struct HloScope HloScope;
 struct HloScope {
     HloScope *outer;
     HloComputation *comp;
-    HloNameTable names;     // instructions by their written names
-    HloMap elements;        // `%t#1#0` -> get-tuple-element
-    HloInstruction *root;   // the one marked ROOT
-    bool free_names;        // unknown operands become parameters (single-instruction text)
+    HloNameTable names;    // instructions by their written names
+    HloMap elements;       // `%t#1#0` -> get-tuple-element
+    HloInstruction *root;  // the one marked ROOT
+    bool free_names;       // unknown operands become parameters (single-instruction text)
 };
 
 struct HloReader {
     HloLexer lex;
-    HloModule *m;          // NULL when only a shape or a literal is read
-    HloArena *arena;       // where results live
-    HloArena *scratch;     // where everything else lives
+    HloModule *m;       // NULL when only a shape or a literal is read
+    HloArena *arena;    // where results live
+    HloArena *scratch;  // where everything else lives
     HloShapes *shapes;
-    bool keep_missing_layouts, zero_elided;
-    bool adjacent_layouts; // a layout follows its shape without blanks (typed literals)
+    bool keep_missing_layouts, zero_elided, renumber_frames;
+    bool eliding;           // the parts of an elided tuple literal are made, not read
+    bool adjacent_layouts;  // a layout follows its shape without blanks (typed literals)
 
     // The first error.
     const char *error_at;  // NULL: none
@@ -71,25 +72,26 @@ struct HloReader {
     HloBuffer notes;
 
     size_t depth;
-    uint32_t filler;       // the next 32-bit word of elided constants
+    uint32_t filler;  // the next 32-bit word of elided constants
     HloScope *scope;
-    HloScope *free_scopes; // closed ones, whose tables can be used again
+    HloScope *free_scopes;  // closed ones, whose tables can be used again
     HloNameTable computations;
     HloNameTable shape_texts;  // plain array shapes by their spelling
-    HloNames anonymous;    // uniquifier of nested instructions' names
-    bool anonymous_used;   // before that, names are not entered in it
-    bool single;           // single-instruction text: inline computations wait in `pending`
+    HloNames anonymous;        // uniquifier of nested instructions' names
+    bool anonymous_used;       // before that, names are not entered in it
+    bool single;               // single-instruction text: inline computations wait in `pending`
     HloVec pending;
 
-    HloMap async_starts;   // async-update -> the async-start of its chain
-    HloFrames frames;      // the tables as written
-    HloComputation *entry; // the one marked ENTRY
+    HloMap async_starts;    // async-update -> the async-start of its chain
+    HloVec async_chains;    // every async-start, in text order
+    HloFrames frames;       // the tables as written
+    HloComputation *entry;  // the one marked ENTRY
     const char *entry_at;
     HloComputation *last;  // the computation finished last
 
-    HloVec operands;       // of the instructions being read, outermost first
-    HloInts ints;          // scratch of int lists
-    HloVec shape_stack;    // scratch of tuple shapes
+    HloVec operands;     // of the instructions being read, outermost first
+    HloInts ints;        // scratch of int lists
+    HloVec shape_stack;  // scratch of tuple shapes
     HloInts shape_frames;
 };
 
@@ -147,7 +149,8 @@ bool hlo_read_text(HloReader *r, const char **out);
 // An identifier or a name, as a span of the text.
 bool hlo_read_name(HloReader *r, HloStringView *out);
 // open item ("," item)* close, or open close
-bool hlo_read_list(HloReader *r, HloTokenKind open, HloTokenKind close, bool (*item)(HloReader *r, void *data), void *data);
+bool hlo_read_list(HloReader *r, HloTokenKind open, HloTokenKind close, bool (*item)(HloReader *r, void *data),
+                   void *data);
 // The same for integers, in the arena.
 bool hlo_read_ints(HloReader *r, HloTokenKind open, HloTokenKind close, HloDims *out);
 // `{1,0}`
@@ -216,8 +219,8 @@ bool hlo_read_domain(HloReader *r, const HloDomain **out);
 
 // parse_tables.c
 bool hlo_read_frames(HloReader *r);
-// Renumbers the frames that the module's instructions name into m->frames.
-void hlo_rebuild_frames(HloReader *r);
+// Moves the tables into the module, renumbered if asked for.
+void hlo_store_frames(HloReader *r);
 bool hlo_read_recovery(HloReader *r);
 bool hlo_read_debug_rows(HloReader *r);
 
@@ -242,17 +245,17 @@ bool hlo_read_operands(HloReader *r, HloLine *line);
 
 // The instruction line being read.
 struct HloLine {
-    const char *at;                // first token
-    HloStringView name;            // as written; data NULL for a nested instruction
+    const char *at;      // first token
+    HloStringView name;  // as written; data NULL for a nested instruction
     const char *shape_at;
-    const HloShape *shape;         // as declared; NULL: to be inferred
+    const HloShape *shape;  // as declared; NULL: to be inferred
     const char *op_at;
-    HloOpcode op;                  // of the sugar: ASYNC_START, ASYNC_UPDATE or ASYNC_DONE
+    HloOpcode op;  // of the sugar: ASYNC_START, ASYNC_UPDATE or ASYNC_DONE
     bool sugar;
-    HloOpcode wrapped_op;          // sugar only
-    const char *paren_at;          // the `(`
-    const char *attrs_at;          // first token behind the `)`
-    size_t operand_base;           // operands: r's operand stack from here on
+    HloOpcode wrapped_op;  // sugar only
+    const char *paren_at;  // the `(`
+    const char *attrs_at;  // first token behind the `)`
+    size_t operand_base;   // operands: r's operand stack from here on
     int64_t parameter_number;
     HloLiteral *literal;
     HloInstruction *inst;
@@ -261,7 +264,7 @@ struct HloLine {
     uint64_t seen[2];              // attributes given, by id
     const HloSharding *sharding;   // set when the shape is known
     HloVec control_preds;
-    HloComputation *to_apply;      // of a custom call
+    HloComputation *to_apply;        // of a custom call
     HloComputation *checked_callee;  // `calls` of async-update and async-done
     const char *checked_thread;
 };
@@ -296,5 +299,7 @@ bool hlo_parse_check_rules(HloReader *r, HloLine *line);
 // parse_async.c: async-start, -update, -done, and the sugar for them
 bool hlo_async_begin(HloReader *r, HloLine *line);
 bool hlo_async_finish(HloReader *r, HloLine *line);
+// At the end of the text: the threads of what async operations call.
+void hlo_async_spread_threads(HloReader *r);
 
 #endif

@@ -11,7 +11,8 @@ typedef struct AliasList {
 } AliasList;
 
 static bool read_kind(HloReader *r, bool *must) {
-    if (hlo_at_word(r, "must-alias")) *must = true;
+    if (hlo_at_word(r, "must-alias"))
+        *must = true;
     else if (!hlo_at_word(r, "may-alias"))
         return hlo_read_error(r, hlo_here(r),
                               "Unexpected aliasing kind; expected SYSTEM or USER (written must-alias or may-alias)");

@@ -15,6 +15,17 @@ static HloInstruction *start_of(HloReader *r, HloInstruction *inst) {
     return inst->op == HLO_OP_ASYNC_START ? inst : hlo_map_find(&r->async_starts, inst);
 }
 
+// What is said about an async operation is also said about the instruction it wraps; later lines overwrite earlier ones
+// (grammar chapter, §4.4).
+static void share_annotations(HloReader *r, const HloInstruction *async, HloInstruction *wrapped) {
+    static const HloAttrId shared[] = {HLO_ATTR_METADATA, HLO_ATTR_ORIGIN, HLO_ATTR_BACKEND_CONFIG,
+                                       HLO_ATTR_FRONTEND_ATTRIBUTES, HLO_ATTR_STATISTICS};
+    for (size_t i = 0; i < HLO_COUNT(shared); i++) {
+        const HloAttr *attr = hlo_attr_find(async, shared[i]);
+        if (attr) hlo_set_attr(r->m, wrapped, *attr);
+    }
+}
+
 static const char *thread_of(const HloComputation *comp) {
     return comp->execution_thread ? comp->execution_thread : "main";
 }
@@ -91,8 +102,10 @@ static void correct_wrapped(HloReader *r, HloLine *line, HloComputation *comp) {
     }
     const HloShape *inputs = line->shape->elements[0];
     for (size_t k = 0; k < inputs->rank; k++) {
-        if (k < hlo_parameter_count(comp)) correct_shape(hlo_parameter(comp, k), inputs->elements[k]);
-        else hlo_append_operand(comp->root, add_parameter(r, comp, inputs->elements[k]));
+        if (k < hlo_parameter_count(comp))
+            correct_shape(hlo_parameter(comp, k), inputs->elements[k]);
+        else
+            hlo_append_operand(comp->root, add_parameter(r, comp, inputs->elements[k]));
     }
     correct_shape(comp->root, line->shape->elements[1]);
 }
@@ -144,7 +157,8 @@ static bool check_single_start(HloReader *r, const HloLine *line, const HloCompu
     for (size_t i = 0; i < comp->callers.count; i++) {
         const HloInstruction *caller = comp->callers.items[i];
         if (caller->op == HLO_OP_ASYNC_START)
-            return hlo_read_error(r, line->op_at, "Computation %.200s is called by more than one async op.", comp->name);
+            return hlo_read_error(r, line->op_at, "Computation %.200s is called by more than one async op.",
+                                  comp->name);
     }
     return true;
 }
@@ -157,6 +171,8 @@ static bool finish_start(HloReader *r, HloLine *line) {
     bool main = !thread || !*thread || strcmp(thread, "main") == 0;
     comp->execution_thread = main ? NULL : thread;
     if (!main) hlo_set_text(r->m, line->inst, HLO_ATTR_ASYNC_EXECUTION_THREAD, thread);
+    share_annotations(r, line->inst, comp->root);
+    hlo_vec_push(r->scratch, &r->async_chains, line->inst);
     return true;
 }
 
@@ -164,15 +180,49 @@ static bool finish_later(HloReader *r, HloLine *line) {
     HloInstruction *start = start_of(r, hlo_operand(line->inst, 0));
     HloComputation *comp = hlo_called(start, 0);
     if (line->checked_callee && line->checked_callee != comp)
-        return hlo_read_error(r, line->attrs_at, "Expect async_wrapped_computation to be %.200s, but got %.200s", comp->name,
-                              line->checked_callee->name);
+        return hlo_read_error(r, line->attrs_at, "Expect async_wrapped_computation to be %.200s, but got %.200s",
+                              comp->name, line->checked_callee->name);
     if (line->checked_thread && strcmp(line->checked_thread, thread_of(comp)))
         return hlo_read_error(r, line->attrs_at, "Expect async_execution_thread to be %.200s, but got %.200s",
                               thread_of(comp), line->checked_thread);
     if (line->sugar) correct_wrapped(r, line, comp);
+    share_annotations(r, line->inst, comp->root);
     return true;
 }
 
 bool hlo_async_finish(HloReader *r, HloLine *line) {
     return line->op == HLO_OP_ASYNC_START ? finish_start(r, line) : finish_later(r, line);
+}
+
+// ---- threads --------------------------------------------------------------------------------------------
+//
+// The thread of an async-start is that of everything its computation calls. Where several reach a computation the last
+// one in the text counts, so they are applied from last to first, each computation once.
+
+static void spread_thread(HloReader *r, HloComputation *first, const char *thread, HloMap *done) {
+    HloVec work = {0};
+    hlo_vec_push(r->scratch, &work, first);
+    while (work.count) {
+        HloComputation *comp = hlo_vec_pop(&work);
+        void **mark = hlo_map_at(r->scratch, done, comp);
+        if (*mark) continue;
+        *mark = comp;
+        comp->execution_thread = thread;
+        HLO_EACH_INST(inst, comp) {
+            if (inst->op == HLO_OP_ASYNC_START && thread)
+                hlo_set_text(r->m, inst, HLO_ATTR_ASYNC_EXECUTION_THREAD, thread);
+            else if (inst->op == HLO_OP_ASYNC_START)
+                hlo_clear_attr(inst, HLO_ATTR_ASYNC_EXECUTION_THREAD);
+            for (size_t k = 0; k < inst->called.count; k++) hlo_vec_push(r->scratch, &work, hlo_called(inst, k));
+        }
+    }
+}
+
+void hlo_async_spread_threads(HloReader *r) {
+    HloMap done = {0};
+    for (size_t i = r->async_chains.count; i-- > 0;) {
+        const HloInstruction *start = r->async_chains.items[i];
+        const HloAttr *thread = hlo_attr_find(start, HLO_ATTR_ASYNC_EXECUTION_THREAD);
+        spread_thread(r, hlo_called(start, 0), thread ? thread->text : NULL, &done);
+    }
 }

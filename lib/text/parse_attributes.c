@@ -145,9 +145,12 @@ static bool read_callees(HloReader *r, HloInstruction *inst) {
 static bool read_single_callee(HloReader *r, HloLine *line, HloInstruction *inst, HloAttrId id) {
     HloComputation *callee;
     if (!hlo_read_callee(r, &callee)) return false;
-    if (id == HLO_ATTR_TO_APPLY && inst->op == HLO_OP_CUSTOM_CALL) line->to_apply = callee;
-    else if (inst->op == HLO_OP_ASYNC_UPDATE || inst->op == HLO_OP_ASYNC_DONE) line->checked_callee = callee;
-    else hlo_set_called(inst, (size_t)hlo_attr_info(id)->detail, callee);
+    if (id == HLO_ATTR_TO_APPLY && inst->op == HLO_OP_CUSTOM_CALL)
+        line->to_apply = callee;
+    else if (inst->op == HLO_OP_ASYNC_UPDATE || inst->op == HLO_OP_ASYNC_DONE)
+        line->checked_callee = callee;
+    else
+        hlo_set_called(inst, (size_t)hlo_attr_info(id)->detail, callee);
     return true;
 }
 
@@ -261,12 +264,6 @@ static bool says_nothing(HloAttrKind kind, const void *data) {
     }
 }
 
-// These go to the wrapped instruction of an async operation as well (grammar chapter, §4.4).
-static bool is_shared_with_wrapped(HloAttrId id) {
-    return id == HLO_ATTR_METADATA || id == HLO_ATTR_ORIGIN || id == HLO_ATTR_BACKEND_CONFIG ||
-           id == HLO_ATTR_FRONTEND_ATTRIBUTES || id == HLO_ATTR_STATISTICS;
-}
-
 static bool read_value(HloReader *r, HloLine *line, HloInstruction *inst, HloAttrUse use) {
     const HloAttrInfo *info = hlo_attr_info(use.id);
     switch ((int)info->kind) {
@@ -289,7 +286,6 @@ static bool read_value(HloReader *r, HloLine *line, HloInstruction *inst, HloAtt
     if (!required && info->kind > HLO_KIND_TEXT && says_nothing(info->kind, attr.data)) keep = false;
     if (use.rule == HLO_USE_INPUT_ONLY || (!keep && !required)) return true;
     hlo_set_attr(r->m, inst, attr);
-    if (line->wrapped && inst == line->inst && is_shared_with_wrapped(use.id)) hlo_set_attr(r->m, line->wrapped, attr);
     return true;
 }
 
@@ -326,8 +322,8 @@ static bool unexpected_attribute(HloReader *r, const HloLine *line, const HloTok
         if (i && strcmp(list.names[i], list.names[i - 1]) == 0) continue;
         hlo_putf(&text, i ? ", %s" : "%s", list.names[i]);
     }
-    hlo_read_error(r, t->at, "unexpected attribute \"%.*s\". Allowed attributes: %s", (int)(t->size < 80 ? t->size : 80),
-                   t->text, text.data ? text.data : "");
+    hlo_read_error(r, t->at, "unexpected attribute \"%.*s\". Allowed attributes: %s",
+                   (int)(t->size < 80 ? t->size : 80), t->text, text.data ? text.data : "");
     hlo_buffer_free(&text);
     return false;
 }

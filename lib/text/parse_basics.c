@@ -33,7 +33,8 @@ bool hlo_read_double(HloReader *r, double *out) {
     case HLO_TOK_INF: *out = t->decimal; break;
     case HLO_TOK_DECIMAL:
         if (isinf(t->decimal))
-            return hlo_read_error(r, t->at, "Constant is out of range for double (+/-1.79769e+308) and so is unparsable.");
+            return hlo_read_error(r, t->at,
+                                  "Constant is out of range for double (+/-1.79769e+308) and so is unparsable.");
         *out = t->decimal;
         break;
     default: return hlo_read_error(r, t->at, "expects decimal or integer");

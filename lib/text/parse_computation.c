@@ -9,8 +9,10 @@ enum { INLINE_LEVELS = 32 };
 
 HloScope *hlo_scope_open(HloReader *r, HloComputation *comp) {
     HloScope *scope = r->free_scopes;
-    if (scope) r->free_scopes = scope->outer;
-    else scope = HLO_NEW(r->scratch, HloScope);
+    if (scope)
+        r->free_scopes = scope->outer;
+    else
+        scope = HLO_NEW(r->scratch, HloScope);
     HloNameTable names = scope->names;
     hlo_names_clear(&names);
     *scope = (HloScope){.outer = r->scope, .comp = comp, .names = names};
@@ -30,7 +32,8 @@ void hlo_scope_close(HloReader *r) {
 static bool check_parameters(HloReader *r, const char *at, const HloComputation *comp) {
     for (size_t k = 0; k < hlo_parameter_count(comp); k++) {
         if (!hlo_parameter(comp, k))
-            return hlo_read_error(r, at, "computation %.200s has no parameter %zu, but one with a higher number", comp->name, k);
+            return hlo_read_error(r, at, "computation %.200s has no parameter %zu, but one with a higher number",
+                                  comp->name, k);
     }
     return true;
 }
@@ -50,8 +53,10 @@ static bool read_body(HloReader *r, const char *at, HloComputation *comp) {
 
 // Callees of single-instruction text wait until the entry is in the module.
 void hlo_finish_computation(HloReader *r, HloComputation *comp) {
-    if (r->single) hlo_vec_push(r->scratch, &r->pending, comp);
-    else hlo_module_add(r->m, comp);
+    if (r->single)
+        hlo_vec_push(r->scratch, &r->pending, comp);
+    else
+        hlo_module_add(r->m, comp);
     r->last = comp;
 }
 
@@ -97,10 +102,11 @@ static bool read_signature(HloReader *r, Signature *out) {
 static bool check_signature(HloReader *r, const Signature *signature, const HloComputation *comp) {
     const HloInstruction *root = comp->root;
     if (!signature->result || hlo_shape_compatible(signature->result, root->shape)) return true;
-    return hlo_read_error(r, signature->result_at,
-                          "Shape of computation %.200s, %s, is not compatible with that of its root instruction %.200s, %s",
-                          comp->name, hlo_shape_text(r->scratch, signature->result, false), root->name,
-                          hlo_shape_text(r->scratch, root->shape, false));
+    return hlo_read_error(
+        r, signature->result_at,
+        "Shape of computation %.200s, %s, is not compatible with that of its root instruction %.200s, %s", comp->name,
+        hlo_shape_text(r->scratch, signature->result, false), root->name,
+        hlo_shape_text(r->scratch, root->shape, false));
 }
 
 // ("," "execution_thread=" string)?

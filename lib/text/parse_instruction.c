@@ -18,8 +18,8 @@ static const Suffix sugar_suffixes[] = {
 static bool unknown_opcode(HloReader *r, const HloToken *t, const char *noun, size_t stem_size) {
     int shown = (int)(t->size < 200 ? t->size : 200), stem = (int)(stem_size < 200 ? stem_size : 200);
     const char *near = hlo_op_suggest(t->text, t->size);
-    return hlo_read_error(r, t->at, "expects %s but sees: %.*s, error: Unknown opcode: %.*s%s%s%s", noun, shown, t->text,
-                          stem, t->text, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    return hlo_read_error(r, t->at, "expects %s but sees: %.*s, error: Unknown opcode: %.*s%s%s%s", noun, shown,
+                          t->text, stem, t->text, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
 // `X-start`, `X-update`, `X-done` for an opcode X without such forms of its own.
@@ -74,8 +74,8 @@ static void set_sharding(HloReader *r, HloLine *line) {
     hlo_set_data(r->m, inst, HLO_ATTR_SHARDING, sharding);
 }
 
-// Names of nested instructions end in `.anon` and must differ from every written name so far. Only names with that ending
-// matter, and only in texts that have nested instructions, so they are entered when the first one comes.
+// Names of nested instructions end in `.anon` and must differ from every written name so far. Only names with that
+// ending matter, and only in texts that have nested instructions, so they are entered when the first one comes.
 static bool has_anonymous_stem(const char *name) {
     return strstr(name, ".anon") != NULL;
 }
@@ -138,8 +138,7 @@ static void make_instruction(HloReader *r, HloLine *line) {
     size_t count = r->operands.count - line->operand_base;
     r->operands.count = line->operand_base;
     line->inst = hlo_inst_new(r->m, line->op, line->shape, operands, count);
-    if (line->op == HLO_OP_PARAMETER)
-        hlo_set_int(r->m, line->inst, HLO_ATTR_PARAMETER_NUMBER, line->parameter_number);
+    if (line->op == HLO_OP_PARAMETER) hlo_set_int(r->m, line->inst, HLO_ATTR_PARAMETER_NUMBER, line->parameter_number);
     if (line->op == HLO_OP_CONSTANT) hlo_set_data(r->m, line->inst, HLO_ATTR_VALUE, line->literal);
 }
 
@@ -175,8 +174,7 @@ bool hlo_read_instruction(HloReader *r) {
     bool unnamed = r->scope->free_names && hlo_at_shape(r);
     if (unnamed) {
         line.name = hlo_view("_");
-    } else if (!hlo_read_name(r, &line.name) ||
-               !hlo_expect(r, HLO_TOK_EQUAL, "expects '=' in instruction")) {
+    } else if (!hlo_read_name(r, &line.name) || !hlo_expect(r, HLO_TOK_EQUAL, "expects '=' in instruction")) {
         return false;
     }
     if (!read_right_side(r, &line)) return false;

@@ -42,8 +42,8 @@ static const char *token_text(HloReader *r, const HloToken *t) {
 
 static bool float_range_error(HloReader *r, const HloToken *t, HloType type, const char *part) {
     double limit = largest_finite(type);
-    return hlo_read_error(r, t->at, "%svalue %s is out of range for literal's primitive type %s, namely [%g, %g].", part,
-                          token_text(r, t), upper_name(r, type), -limit, limit);
+    return hlo_read_error(r, t->at, "%svalue %s is out of range for literal's primitive type %s, namely [%g, %g].",
+                          part, token_text(r, t), upper_name(r, type), -limit, limit);
 }
 
 // The NaN a token means: the type's quiet one, or the one with its payload as mantissa.
@@ -54,16 +54,18 @@ static bool nan_bits(Sink *s, const HloToken *t, HloType type, uint64_t *out) {
     if (payload == 0 || payload == (uint64_t)1 << 51) return true;  // none, or the default of any type
     const char *shape = hlo_shape_text(s->r->scratch, s->shape, false);
     if (info->specials != HLO_SPECIALS_IEEE)
-        return hlo_read_error(s->r, t->at,
-                              "tries to set NaN payload 0x%llx to a literal in shape %s at linear index %lld, but %s does "
-                              "not support payloads",
-                              (unsigned long long)payload, shape, (long long)s->next, hlo_type_name(type));
+        return hlo_read_error(
+            s->r, t->at,
+            "tries to set NaN payload 0x%llx to a literal in shape %s at linear index %lld, but %s does "
+            "not support payloads",
+            (unsigned long long)payload, shape, (long long)s->next, hlo_type_name(type));
     uint64_t mask = ((uint64_t)1 << info->mantissa_bits) - 1;
     if (payload > mask)
-        return hlo_read_error(s->r, t->at,
-                              "tries to set NaN payload 0x%llx to a literal in shape %s at linear index %lld, but the NaN "
-                              "payload is out of range (0x%llx)",
-                              (unsigned long long)payload, shape, (long long)s->next, (unsigned long long)mask);
+        return hlo_read_error(
+            s->r, t->at,
+            "tries to set NaN payload 0x%llx to a literal in shape %s at linear index %lld, but the NaN "
+            "payload is out of range (0x%llx)",
+            (unsigned long long)payload, shape, (long long)s->next, (unsigned long long)mask);
     *out = (*out & ~mask) | payload;
     return true;
 }
@@ -77,11 +79,13 @@ static bool float_bits(Sink *s, const HloToken *t, HloType type, const char *par
     case HLO_TOK_INT: value = t->negative_zero ? -0.0 : (double)t->integer; break;
     case HLO_TOK_DECIMAL: value = t->decimal; break;
     default:
-        return hlo_read_error(s->r, t->at, "expects decimal or integer: expect floating point value for primitive type: %s",
+        return hlo_read_error(s->r, t->at,
+                              "expects decimal or integer: expect floating point value for primitive type: %s",
                               upper_name(s->r, type));
     }
     if (isinf(value))
-        return hlo_read_error(s->r, t->at, "Constant is out of range for double (+/-1.79769e+308) and so is unparsable.");
+        return hlo_read_error(s->r, t->at,
+                              "Constant is out of range for double (+/-1.79769e+308) and so is unparsable.");
     if (type == HLO_F32) {
         float narrow = (float)value;
         uint32_t bits;
@@ -109,7 +113,8 @@ static bool store_float(Sink *s, const HloToken *t) {
 static bool store_pred(Sink *s, const HloToken *t) {
     bool value = t->kind == HLO_TOK_TRUE || (t->kind == HLO_TOK_INT && t->integer != 0);
     if (t->kind != HLO_TOK_TRUE && t->kind != HLO_TOK_FALSE && t->kind != HLO_TOK_INT)
-        return hlo_read_error(s->r, t->at, "expects integer: expects true, false or an integer for primitive type: PRED");
+        return hlo_read_error(s->r, t->at,
+                              "expects integer: expects true, false or an integer for primitive type: PRED");
     hlo_literal_set_int(s->literal, s->next, value);
     return true;
 }
@@ -129,8 +134,10 @@ static bool store_integer(Sink *s, const HloToken *t) {
                                   "value %s is out of range for literal's primitive type %s namely [%lld, %lld].",
                                   token_text(s->r, t), upper_name(s->r, type), (long long)low, (long long)high);
     }
-    if (bits == 32) memcpy((char *)s->literal->data + s->next * 4, &t->integer, 4);
-    else hlo_literal_set_int(s->literal, s->next, t->integer);
+    if (bits == 32)
+        memcpy((char *)s->literal->data + s->next * 4, &t->integer, 4);
+    else
+        hlo_literal_set_int(s->literal, s->next, t->integer);
     return true;
 }
 
@@ -156,7 +163,8 @@ static bool store_complex(Sink *s) {
         HloToken t = r->lex.token;
         if (!float_bits(s, &t, part, k ? "imaginary part " : "real part ", &bits[k])) return false;
         hlo_skip(r);
-        if (k == 0 && !hlo_expect(r, HLO_TOK_COMMA, "expects ',' after the real part of a complex literal")) return false;
+        if (k == 0 && !hlo_expect(r, HLO_TOK_COMMA, "expects ',' after the real part of a complex literal"))
+            return false;
     }
     // As the language has it, a NaN real part makes both parts that NaN.
     if (isnan(part_value(part, bits[0]))) bits[1] = bits[0];
@@ -164,17 +172,19 @@ static bool store_complex(Sink *s) {
     char *place = (char *)s->literal->data + (size_t)s->next * 2 * part_bytes;
     memcpy(place, &bits[0], part_bytes);
     memcpy(place + part_bytes, &bits[1], part_bytes);
-    return hlo_tok(r) == HLO_TOK_RPAREN || hlo_read_error(r, hlo_here(r), "expects ')' at the end of a complex literal");
+    return hlo_tok(r) == HLO_TOK_RPAREN ||
+           hlo_read_error(r, hlo_here(r), "expects ')' at the end of a complex literal");
 }
 
 static bool store_value(Sink *s) {
     HloReader *r = s->r;
     const HloToken *t = &r->lex.token;
     if (s->next >= s->literal->elem_count)
-        return hlo_read_error(r, t->at,
-                              "tries to set value %s to a literal in shape %s at linear index %lld, but the index is out of "
-                              "range",
-                              token_text(r, t), hlo_shape_text(r->scratch, s->shape, false), (long long)s->next);
+        return hlo_read_error(
+            r, t->at,
+            "tries to set value %s to a literal in shape %s at linear index %lld, but the index is out of "
+            "range",
+            token_text(r, t), hlo_shape_text(r->scratch, s->shape, false), (long long)s->next);
     HloTypeClass class = hlo_type_class(s->shape->type);
     bool ok = false;
     if (t->kind == HLO_TOK_LPAREN) {
@@ -249,7 +259,8 @@ static bool element(Sink *s, Nest *nest) {
             return hlo_read_error(s->r, hlo_here(s->r), "expects nested array in rank %zu, but sees %zu", shape->rank,
                                   nest->level);
         if (++nest->seen[shape->rank - 1] > shape->dims[shape->rank - 1])
-            return hlo_read_error(s->r, hlo_here(s->r), "expects %lld elements on the minor-most dimension, but sees more",
+            return hlo_read_error(s->r, hlo_here(s->r),
+                                  "expects %lld elements on the minor-most dimension, but sees more",
                                   (long long)shape->dims[shape->rank - 1]);
     }
     return store_value(s);
@@ -265,7 +276,8 @@ static bool read_elements(Sink *s) {
         case HLO_TOK_RBRACE: ok = close_brace(s, &nest); break;
         case HLO_TOK_COMMA: hlo_skip(r); break;  // commas are mere decoration
         case HLO_TOK_DOTS:
-            return hlo_read_error(r, hlo_here(r), "expects `...` at nest level 1, but sees it at nest level %zu", nest.level);
+            return hlo_read_error(r, hlo_here(r), "expects `...` at nest level 1, but sees it at nest level %zu",
+                                  nest.level);
         case HLO_TOK_TRUE:
         case HLO_TOK_FALSE:
         case HLO_TOK_INT:
@@ -282,22 +294,26 @@ static bool read_elements(Sink *s) {
 
 // ---- elided arrays --------------------------------------------------------------------------------------
 
-// "{" "..." "}": filler words that never repeat in a module, or zeros.
-static bool read_elided(HloReader *r, const HloShape *shape, HloLiteral **out) {
-    const char *at = hlo_here(r);
-    hlo_skip(r);
-    hlo_skip(r);
-    while (hlo_accept(r, HLO_TOK_COMMA)) {}
-    if (!hlo_expect(r, HLO_TOK_RBRACE, "expects '}' behind `...`")) return false;
+static bool new_elided(HloReader *r, const HloShape *shape, HloLiteral **out) {
     HloStatus status = hlo_literal_new_elided(r->arena, shape, r->zero_elided, &r->filler, out);
     if (hlo_is_ok(status)) return true;
-    hlo_read_error(r, at, "%s", hlo_status_message(status));
+    hlo_read_error(r, hlo_here(r), "%s", hlo_status_message(status));
     hlo_status_free(status);
     return false;
 }
 
+// "{" "..." "}": filler words that never repeat in a module, or zeros.
+static bool skip_dots(HloReader *r) {
+    hlo_skip(r);
+    hlo_skip(r);
+    while (hlo_accept(r, HLO_TOK_COMMA)) {
+    }
+    return hlo_expect(r, HLO_TOK_RBRACE, "expects '}' behind `...`");
+}
+
+// A scalar is never elided; tuples are, by printers that show no large constants.
 static bool at_elided(const HloReader *r, const HloShape *shape) {
-    if (hlo_tok(r) != HLO_TOK_LBRACE || hlo_lex_peek(&r->lex) != '.' || shape->rank == 0) return false;
+    if (hlo_tok(r) != HLO_TOK_LBRACE || hlo_lex_peek(&r->lex) != '.' || hlo_shape_is_scalar(shape)) return false;
     HloLexer ahead = r->lex;
     hlo_lex_next(&ahead);
     return ahead.token.kind == HLO_TOK_DOTS;
@@ -305,15 +321,17 @@ static bool at_elided(const HloReader *r, const HloShape *shape) {
 
 // ---- any shape ------------------------------------------------------------------------------------------
 
-// An array costs memory only when the text can hold its values. Small ones may have fewer (see `element`).
+// A large array costs memory only when the text can hold its values. Smaller ones may have fewer (see `element`).
 static bool text_backs(const HloReader *r, const HloShape *shape) {
-    enum { SMALL = 1 << 16 };
+    enum { SMALL_BYTES = 64 << 20 };
+    size_t size_bytes;
+    if (!hlo_literal_size_bytes(shape, &size_bytes)) return false;
     int64_t count = hlo_shape_elem_count(shape);
-    return count <= SMALL || (uint64_t)count <= (uint64_t)(r->lex.end - hlo_here(r));
+    return size_bytes <= SMALL_BYTES || (uint64_t)count <= (uint64_t)(r->lex.end - hlo_here(r));
 }
 
 static bool read_array(HloReader *r, const HloShape *shape, HloLiteral **out) {
-    if (at_elided(r, shape)) return read_elided(r, shape, out);
+    if (r->eliding || at_elided(r, shape)) return (r->eliding || skip_dots(r)) && new_elided(r, shape, out);
     const char *at = hlo_here(r);
     if (hlo_shape_is_dynamic(shape)) shape = hlo_shape_static(r->shapes, shape);
     if (!text_backs(r, shape))
@@ -350,37 +368,60 @@ static bool read_leaf(HloReader *r, const HloShape *shape, HloLiteral **out) {
                           hlo_shape_text(r->scratch, shape, false));
 }
 
-// literal = array | "(" (literal ("," literal)*)? ")"     with as many elements as the shape says
-bool hlo_read_literal_of(HloReader *r, const HloShape *shape, HloLiteral **out) {
+static bool open_tuple(HloReader *r, const HloShape *shape, HloItems *open, HloLiteral **place) {
+    const char *at = hlo_here(r);
+    if (!hlo_enter(r, 1)) return false;
+    if (!r->eliding && !hlo_expect(r, HLO_TOK_LPAREN, "expects '(' in front of tuple elements")) return false;
+    *place = new_tuple(r, shape);
+    *(OpenTuple *)hlo_items_push(r, open, sizeof(OpenTuple)) = (OpenTuple){*place, 0, at};
+    return true;
+}
+
+// Closes the tuples that are complete; the innermost one left, or NULL.
+static bool close_tuples(HloReader *r, HloItems *open, OpenTuple **left) {
+    for (*left = NULL; open->count; open->count--) {
+        OpenTuple *top = (OpenTuple *)open->data + open->count - 1;
+        size_t rank = top->literal->shape->rank;
+        if (top->next < rank) {
+            *left = top;
+            return true;
+        }
+        if (!r->eliding && !hlo_accept(r, HLO_TOK_RPAREN))
+            return hlo_read_error(r, hlo_here(r), "expects ')' at the end of the tuple with %zu elements", rank);
+        hlo_leave(r, 1);
+    }
+    return true;
+}
+
+static bool read_part(HloReader *r, const HloShape *shape, HloItems *open, HloLiteral **place) {
+    if (hlo_shape_is_tuple(shape)) return open_tuple(r, shape, open, place);
+    if (read_leaf(r, shape, place)) return true;
+    if (!open->count) return false;
+    const OpenTuple *top = (const OpenTuple *)open->data + open->count - 1;
+    return hlo_read_note(r, top->at, "expects the %zuth element", top->next - 1);
+}
+
+// literal = array | "(" (literal ("," literal)*)? ")" | elided     with as many elements as the shape says
+static bool read_parts(HloReader *r, const HloShape *shape, HloLiteral **out) {
     HloItems open = {0};
     HloLiteral **place = out;
     for (;;) {
-        if (hlo_shape_is_tuple(shape)) {
-            const char *at = hlo_here(r);
-            if (!hlo_enter(r, 1) || !hlo_expect(r, HLO_TOK_LPAREN, "expects '(' in front of tuple elements")) return false;
-            *place = new_tuple(r, shape);
-            *(OpenTuple *)hlo_items_push(r, &open, sizeof(OpenTuple)) = (OpenTuple){*place, 0, at};
-        } else if (!read_leaf(r, shape, place)) {
-            if (!open.count) return false;
-            OpenTuple *top = (OpenTuple *)open.data + open.count - 1;
-            return hlo_read_note(r, top->at, "expects the %zuth element", top->next - 1);
-        }
-        OpenTuple *top = NULL;
-        while (open.count) {
-            top = (OpenTuple *)open.data + open.count - 1;
-            if (top->next < top->literal->shape->rank) break;
-            char message[80];
-            snprintf(message, sizeof message, "expects ')' at the end of the tuple with %zu elements",
-                     top->literal->shape->rank);
-            if (!hlo_expect(r, HLO_TOK_RPAREN, message)) return false;
-            hlo_leave(r, 1);
-            open.count--;
-        }
-        if (!open.count) return true;
+        OpenTuple *top;
+        if (!read_part(r, shape, &open, place) || !close_tuples(r, &open, &top)) return false;
+        if (!top) return true;
         if (top->next > 0) hlo_accept(r, HLO_TOK_COMMA);
         shape = top->literal->shape->elements[top->next];
         place = &top->literal->elements[top->next++];
     }
+}
+
+bool hlo_read_literal_of(HloReader *r, const HloShape *shape, HloLiteral **out) {
+    if (!hlo_shape_is_tuple(shape) || !at_elided(r, shape)) return read_parts(r, shape, out);
+    if (!skip_dots(r)) return false;
+    r->eliding = true;
+    bool ok = read_parts(r, shape, out);
+    r->eliding = false;
+    return ok;
 }
 
 // A shape and its value. The layout must follow the shape directly, for `s32[2] {1, 0}` is a value.

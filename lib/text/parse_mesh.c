@@ -1,4 +1,4 @@
-// Meshes of named axes, the shardings and replica groups over them, and device orders (grammar chapter, §8.4 and §5.5).
+// Meshes of named axes, the shardings and replica groups over them, and device orders (grammar chapter, §8.4, §5.5).
 
 #include "parse.h"
 
@@ -18,14 +18,15 @@ static bool product(HloDims dims, int64_t *out) {
 static bool check_perm(HloReader *r, const char *at, HloIota iota) {
     size_t rank = iota.reshape.count;
     if (iota.perm.count != rank)
-        return hlo_read_error(r, at,
-                              "iota_transpose_perm should have the same rank as iota_reshape_dims : expected %zu, saw %zu.",
-                              rank, iota.perm.count);
+        return hlo_read_error(
+            r, at, "iota_transpose_perm should have the same rank as iota_reshape_dims : expected %zu, saw %zu.", rank,
+            iota.perm.count);
     HloBits seen = hlo_bits_new(r->scratch, rank);
     for (size_t i = 0; i < rank; i++) {
         int64_t value = iota.perm.data[i];
         if (value < 0 || (uint64_t)value >= rank)
-            return hlo_read_error(r, at, "Out of range iota minor_to_major value %lld, expecting value in range [0, %zu)",
+            return hlo_read_error(r, at,
+                                  "Out of range iota minor_to_major value %lld, expecting value in range [0, %zu)",
                                   (long long)value, rank);
         if (!hlo_bits_claim(seen, (size_t)value))
             return hlo_read_error(r, at, "iota_transpose_perm names dimension %lld twice", (long long)value);
@@ -39,7 +40,8 @@ static bool read_reshape(HloReader *r, HloIota *out) {
     *out = (HloIota){0};
     if (!hlo_read_ints(r, HLO_TOK_LSQUARE, HLO_TOK_RSQUARE, &out->reshape)) return false;
     int64_t total;
-    if (!product(out->reshape, &total)) return hlo_read_error(r, at, "iota dimensions must be positive and not too large");
+    if (!product(out->reshape, &total))
+        return hlo_read_error(r, at, "iota dimensions must be positive and not too large");
     if (!hlo_at_word(r, "T")) {
         if (out->reshape.count <= 1) return true;
         return hlo_read_error(r, hlo_here(r), "expected 'T(' to start sharding devices iota_transpose_perm");
@@ -91,7 +93,8 @@ static bool mesh_size(const HloMesh *mesh, int64_t *out) {
 // Explicit ids must be a permutation of 0 … n-1 other than the identity.
 static bool check_device_ids(HloReader *r, const char *at, HloDims ids, int64_t size) {
     if ((int64_t)ids.count != size)
-        return hlo_read_error(r, at, "Expected %lld device_ids based on mesh axes, but got %zu", (long long)size, ids.count);
+        return hlo_read_error(r, at, "Expected %lld device_ids based on mesh axes, but got %zu", (long long)size,
+                              ids.count);
     HloBits seen = hlo_bits_new(r->scratch, ids.count);
     bool identity = true;
     for (size_t i = 0; i < ids.count; i++) {
@@ -148,7 +151,8 @@ static bool read_mesh(HloReader *r, const HloMesh **out) {
     if (hlo_tok(r) != HLO_TOK_COMMA) return true;
     HloLexer ahead = r->lex;
     hlo_lex_next(&ahead);
-    if (ahead.token.kind != HLO_TOK_ATTR || ahead.token.size != 10 || memcmp(ahead.token.text, "device_ids", 10)) return true;
+    if (ahead.token.kind != HLO_TOK_ATTR || ahead.token.size != 10 || memcmp(ahead.token.text, "device_ids", 10))
+        return true;
     hlo_skip(r);
     hlo_skip(r);
     return read_device_ids(r, mesh);
@@ -184,7 +188,8 @@ static bool find_axis(HloReader *r, const char *at, const HloMesh *mesh, const c
 
 static bool check_sub_axis(HloReader *r, const char *at, const HloMesh *mesh, HloAxisRef ref) {
     int64_t whole = mesh->axes[ref.axis].size, end;
-    bool ok = ref.pre >= 1 && ref.size >= 2 && ref.size < whole && hlo_i64_mul(ref.pre, ref.size, &end) && whole % end == 0;
+    bool ok =
+        ref.pre >= 1 && ref.size >= 2 && ref.size < whole && hlo_i64_mul(ref.pre, ref.size, &end) && whole % end == 0;
     return ok || hlo_read_error(r, at, "sub-axis (%lld)%lld does not divide an axis of size %lld", (long long)ref.pre,
                                 (long long)ref.size, (long long)whole);
 }
@@ -272,10 +277,14 @@ static bool read_sorted_axes(HloReader *r, const HloMesh *mesh, HloAxisList *out
 }
 
 static bool read_reduction(HloReader *r, HloReduction *out) {
-    if (hlo_at_word(r, "sum")) *out = HLO_REDUCTION_SUM;
-    else if (hlo_at_word(r, "max")) *out = HLO_REDUCTION_MAX;
-    else if (hlo_at_word(r, "min")) *out = HLO_REDUCTION_MIN;
-    else return hlo_read_error(r, hlo_here(r), "expected sum, max, or min for unreduced op");
+    if (hlo_at_word(r, "sum"))
+        *out = HLO_REDUCTION_SUM;
+    else if (hlo_at_word(r, "max"))
+        *out = HLO_REDUCTION_MAX;
+    else if (hlo_at_word(r, "min"))
+        *out = HLO_REDUCTION_MIN;
+    else
+        return hlo_read_error(r, hlo_here(r), "expected sum, max, or min for unreduced op");
     hlo_skip(r);
     return true;
 }
@@ -306,8 +315,8 @@ static bool read_named_item(HloReader *r, HloSharding *out) {
     bool replicated = hlo_at_attr(r, "replicated"), manual = hlo_at_attr(r, "manual");
     bool unreduced = hlo_at_attr(r, "unreduced"), metadata = hlo_at_attr(r, "metadata");
     if (!replicated && !manual && !unreduced && !metadata)
-        return hlo_read_error(r, hlo_here(r),
-                              "unknown attribute in named sharding: expected replicated, unreduced, manual or metadata");
+        return hlo_read_error(
+            r, hlo_here(r), "unknown attribute in named sharding: expected replicated, unreduced, manual or metadata");
     hlo_skip(r);
     if (replicated) return read_sorted_axes(r, out->mesh, &out->replicated_axes);
     if (manual) return read_sorted_axes(r, out->mesh, &out->manual_axes);
@@ -336,7 +345,8 @@ bool hlo_read_named_sharding(HloReader *r, HloSharding *out) {
         out->named_dims = hlo_items_copy(r, &list.dims, sizeof(HloNamedDim));
         out->named_dim_count = list.dims.count;
     } else if (!read_whole_mesh_word(r, out)) {
-        if (hlo_tok(r) == HLO_TOK_RBRACE) return out->mesh->maximal || hlo_read_error(r, hlo_here(r), "unexpected token");
+        if (hlo_tok(r) == HLO_TOK_RBRACE)
+            return out->mesh->maximal || hlo_read_error(r, hlo_here(r), "unexpected token");
         if (!read_named_item(r, out)) return false;
     }
     while (hlo_accept(r, HLO_TOK_COMMA)) {
@@ -352,8 +362,9 @@ static bool read_iota_groups(HloReader *r, HloGroups *out) {
     HloDims dims;
     if (!hlo_read_ints(r, HLO_TOK_LSQUARE, HLO_TOK_RSQUARE, &dims)) return false;
     if (hlo_tok(r) != HLO_TOK_LESS_EQUAL)
-        return hlo_read_error(r, hlo_here(r), "Caller expected iota tile assignment when parsing, which should not have any "
-                                              "manual device entries.");
+        return hlo_read_error(r, hlo_here(r),
+                              "Caller expected iota tile assignment when parsing, which should not have any "
+                              "manual device entries.");
     if (!hlo_read_iota(r, &out->iota)) return false;
     if (dims.count != 2) return hlo_read_error(r, at, "replica groups have two dimensions: [groups,size]<=[…]");
     int64_t wanted, total;

@@ -67,11 +67,12 @@ static bool read_metadata_value(HloReader *r, const MetadataField *field, HloMet
 static bool unexpected_field(HloReader *r) {
     const HloToken *t = &r->lex.token;
     if (t->kind != HLO_TOK_ATTR) return hlo_read_error(r, t->at, "expects attribute name");
-    return hlo_read_error(r, t->at,
-                          "unexpected attribute \"%.*s\". Allowed attributes: deduplicated_name, metadata_payload, op_name, "
-                          "op_type, profile_type, scheduling_name, source_column, source_end_column, source_end_line, "
-                          "source_file, source_line, stack_frame_id",
-                          (int)(t->size < 60 ? t->size : 60), t->text);
+    return hlo_read_error(
+        r, t->at,
+        "unexpected attribute \"%.*s\". Allowed attributes: deduplicated_name, metadata_payload, op_name, "
+        "op_type, profile_type, scheduling_name, source_column, source_end_column, source_end_line, "
+        "source_file, source_line, stack_frame_id",
+        (int)(t->size < 60 ? t->size : 60), t->text);
 }
 
 // metadata = "{" (key "=" value ","?)* "}"

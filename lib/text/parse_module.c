@@ -6,8 +6,8 @@
 
 // What the header says and only takes effect at the end.
 typedef struct Header {
-    bool has_layout;       // entry_computation_layout was given
-    bool asks_for_default; // an attribute was given that makes missing entry layouts default ones
+    bool has_layout;        // entry_computation_layout was given
+    bool asks_for_default;  // an attribute was given that makes missing entry layouts default ones
     const char *alias_at;
     uint32_t seen;
 } Header;
@@ -111,12 +111,13 @@ static bool read_header_attr(HloReader *r, Header *header) {
     size_t attr = 0;
     while (attr < HEADER_ATTR_COUNT && !hlo_at_attr(r, header_attrs[attr])) attr++;
     if (attr == HEADER_ATTR_COUNT)
-        return hlo_read_error(r, t.at,
-                              "unexpected attribute \"%.*s\". Allowed attributes: alias_passthrough_params, "
-                              "allow_spmd_sharding_propagation_to_output, allow_spmd_sharding_propagation_to_parameters, "
-                              "buffer_donor, debug_attributes, entry_computation_layout, frontend_attributes, "
-                              "input_output_alias, is_scheduled, num_partitions, origin_recovery_table, replica_count",
-                              (int)(t.size < 80 ? t.size : 80), t.text);
+        return hlo_read_error(
+            r, t.at,
+            "unexpected attribute \"%.*s\". Allowed attributes: alias_passthrough_params, "
+            "allow_spmd_sharding_propagation_to_output, allow_spmd_sharding_propagation_to_parameters, "
+            "buffer_donor, debug_attributes, entry_computation_layout, frontend_attributes, "
+            "input_output_alias, is_scheduled, num_partitions, origin_recovery_table, replica_count",
+            (int)(t.size < 80 ? t.size : 80), t.text);
     if (header->seen >> attr & 1) return hlo_read_error(r, t.at, "attribute %s already exists", header_attrs[attr]);
     header->seen |= 1u << attr;
     hlo_skip(r);
@@ -130,7 +131,8 @@ static void set_entry_layout(HloReader *r, const Header *header) {
     HloModule *m = r->m;
     if (header->has_layout) return;
     hlo_module_reset_entry_layout(m);
-    bool asks = header->asks_for_default || m->alias_passthrough_params || m->num_partitions != 1 || m->replica_count != 1;
+    bool asks =
+        header->asks_for_default || m->alias_passthrough_params || m->num_partitions != 1 || m->replica_count != 1;
     if (!asks && !r->single) return;
     for (size_t k = 0; k < m->entry_param_count; k++)
         m->entry_params[k] = hlo_shape_with_default_layout(&m->shapes, m->entry_params[k]);
@@ -144,8 +146,10 @@ static bool check_aliases(HloReader *r, const Header *header) {
     for (size_t i = 0; i < m->input_output_alias.count; i++) {
         const HloAlias *alias = &m->input_output_alias.items[i];
         if (!hlo_shape_at(m->entry_result, alias->output.data, alias->output.count))
-            return hlo_read_error(r, header->alias_at, "input_output_alias names an output index that the result shape %s "
-                                  "does not have", hlo_shape_text(r->scratch, m->entry_result, false));
+            return hlo_read_error(r, header->alias_at,
+                                  "input_output_alias names an output index that the result shape %s "
+                                  "does not have",
+                                  hlo_shape_text(r->scratch, m->entry_result, false));
     }
     return true;
 }
@@ -166,8 +170,9 @@ static bool finish_module(HloReader *r, const Header *header) {
     if (!header->has_layout) m->entry_result = NULL;
     hlo_module_set_entry(m, r->entry ? r->entry : r->last);
     set_entry_layout(r, header);
+    hlo_async_spread_threads(r);
     set_schedule(r);
-    hlo_rebuild_frames(r);
+    hlo_store_frames(r);
     return check_aliases(r, header);
 }
 
@@ -211,8 +216,9 @@ static bool read_single(HloReader *r) {
     hlo_scope_open(r, comp)->free_names = true;
     if (!hlo_read_instruction(r)) return false;
     if (hlo_tok(r) != HLO_TOK_EOF)
-        return hlo_read_error(r, hlo_here(r), "Expected eof after parsing single instruction. Did you mean to write an HLO "
-                                              "module and forget the \"HloModule\" header?");
+        return hlo_read_error(r, hlo_here(r),
+                              "Expected eof after parsing single instruction. Did you mean to write an HLO "
+                              "module and forget the \"HloModule\" header?");
     hlo_computation_set_root(comp, comp->last);
     hlo_scope_close(r);
     hlo_module_add(r->m, comp);

@@ -53,16 +53,17 @@ static bool read_elements(HloReader *r, const char *name_at, HloInstruction **in
 }
 
 static bool shapes_clash(HloReader *r, const HloLine *operand, const HloInstruction *inst) {
-    return hlo_read_error(r, operand->shape_at,
-                          "The declared operand shape %s is not compatible with the shape of the operand instruction %s.",
-                          hlo_shape_text(r->scratch, operand->shape, true), hlo_shape_text(r->scratch, inst->shape, true));
+    return hlo_read_error(
+        r, operand->shape_at,
+        "The declared operand shape %s is not compatible with the shape of the operand instruction %s.",
+        hlo_shape_text(r->scratch, operand->shape, true), hlo_shape_text(r->scratch, inst->shape, true));
 }
 
 // Single-instruction text: an operand that is mentioned first is a parameter.
 static bool make_parameter(HloReader *r, const HloLine *operand, const HloToken *name, HloInstruction **out) {
     if (!operand->shape)
-        return hlo_read_error(r, operand->at,
-                              "Operand had no shape in HLO text; cannot create parameter for single-instruction module.");
+        return hlo_read_error(
+            r, operand->at, "Operand had no shape in HLO text; cannot create parameter for single-instruction module.");
     HloComputation *comp = r->scope->comp;
     size_t number = hlo_parameter_count(comp);
     HloInstruction *inst = hlo_inst_new(r->m, HLO_OP_PARAMETER, operand->shape, NULL, 0);
@@ -88,8 +89,10 @@ static bool read_named(HloReader *r, const HloLine *operand, HloInstruction **ou
     }
     const HloNameSlot *slot = hlo_names_find(&r->scope->names, t.text, t.size);
     if (!slot && !may_create) return unknown_instruction(r, &t);
-    if (slot) *out = slot->value;
-    else if (!make_parameter(r, operand, &t, out)) return false;
+    if (slot)
+        *out = slot->value;
+    else if (!make_parameter(r, operand, &t, out))
+        return false;
     hlo_skip(r);
     if (hlo_tok(r) == HLO_TOK_SHARP && !read_elements(r, t.text, out)) return false;
     if (operand->shape && operand->shape != (*out)->shape && !hlo_shape_compatible(operand->shape, (*out)->shape))

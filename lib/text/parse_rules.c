@@ -1,6 +1,6 @@
-// What single opcodes ask for beyond their row in opcodes.def: operand counts that depend on something, attributes that go
-// with the operands, defaults taken from operands, and shapes that the opcode computes whatever the text says (grammar
-// chapter, §4.1 and §5.2).
+// What single opcodes ask for beyond their row in opcodes.def: operand counts that depend on something, attributes that
+// go with the operands, defaults taken from operands, and shapes that the opcode computes whatever the text says
+// (grammar chapter, §4.1 and §5.2).
 
 #include "parse.h"
 
@@ -33,8 +33,10 @@ static bool check_dynamic_slice(HloReader *r, const HloLine *line, size_t first,
     bool vector = count == first + 1 && operand_shape(line, first)->rank == 1;
     bool scalars = count == first + operand_shape(line, 0)->rank;
     return vector || scalars ||
-           hlo_read_error(r, line->paren_at, "Wrong number of operands. Expected %zu and one index per dimension (%zu), "
-                          "but has %zu operands", first, operand_shape(line, 0)->rank, count);
+           hlo_read_error(r, line->paren_at,
+                          "Wrong number of operands. Expected %zu and one index per dimension (%zu), "
+                          "but has %zu operands",
+                          first, operand_shape(line, 0)->rank, count);
 }
 
 static bool check_conditional(HloReader *r, const HloLine *line) {
@@ -106,8 +108,10 @@ bool hlo_attribute_is_needed(const HloLine *line, HloAttrId id) {
 static void drop_implied_comparison(HloInstruction *inst) {
     int64_t implied = HLO_COMPARE_TYPE_UNSIGNED;
     HloType type = hlo_operand(inst, 0)->shape->type;
-    if (hlo_type_is_float(type) || hlo_type_is_complex(type)) implied = HLO_COMPARE_TYPE_FLOAT;
-    else if (hlo_type_class(type) == HLO_CLASS_SIGNED) implied = HLO_COMPARE_TYPE_SIGNED;
+    if (hlo_type_is_float(type) || hlo_type_is_complex(type))
+        implied = HLO_COMPARE_TYPE_FLOAT;
+    else if (hlo_type_class(type) == HLO_CLASS_SIGNED)
+        implied = HLO_COMPARE_TYPE_SIGNED;
     if (hlo_int(inst, HLO_ATTR_COMPARE_TYPE) == implied) hlo_clear_attr(inst, HLO_ATTR_COMPARE_TYPE);
 }
 
@@ -133,8 +137,8 @@ static void store_missing_lists(HloReader *r, const HloLine *line) {
 static bool check_branches(HloReader *r, const HloLine *line) {
     size_t branches = line->inst->called.count;
     if (branches && operand_count(line) == branches + 1) return true;
-    return hlo_read_error(r, line->paren_at, "a conditional with %zu branches expects %zu operands, but has %zu", branches,
-                          branches + 1, operand_count(line));
+    return hlo_read_error(r, line->paren_at, "a conditional with %zu branches expects %zu operands, but has %zu",
+                          branches, branches + 1, operand_count(line));
 }
 
 static bool check_element_index(HloReader *r, const HloLine *line) {
@@ -161,8 +165,9 @@ static bool check_permute(HloReader *r, const HloLine *line) {
             return hlo_read_error(r, line->attrs_at, "expects 'source_target_pairs=' to be a list of pairs");
     }
     if (!hlo_line_has(line, HLO_ATTR_PERMUTE_SLICE_SIZES) || operand_count(line) == 4) return true;
-    return hlo_read_error(r, line->paren_at, "CollectivePermute and CollectivePermuteStart must have exactly four operands "
-                                             "for dynamic-slice and in-place update.");
+    return hlo_read_error(r, line->paren_at,
+                          "CollectivePermute and CollectivePermuteStart must have exactly four operands "
+                          "for dynamic-slice and in-place update.");
 }
 
 // A done belongs to the channel of the instruction it completes.
@@ -179,18 +184,19 @@ static bool check_replication(HloReader *r, const HloLine *line) {
     if (!hlo_line_has(line, HLO_ATTR_PARAMETER_REPLICATION)) return true;
     size_t leaves = hlo_shape_leaf_count(line->inst->shape);
     size_t given = hlo_dims(line->inst, HLO_ATTR_PARAMETER_REPLICATION).count;
-    return leaves == given || hlo_read_error(r, line->attrs_at,
-                                             "parameter has %zu leaf buffers, but parameter_replication has %zu elements.",
-                                             leaves, given);
+    return leaves == given ||
+           hlo_read_error(r, line->attrs_at,
+                          "parameter has %zu leaf buffers, but parameter_replication has %zu elements.", leaves, given);
 }
 
 static bool check_scan(HloReader *r, const HloLine *line) {
     size_t wanted = hlo_parameter_count(hlo_called(line->inst, 0)), count = operand_count(line);
     if (count != wanted)
-        return hlo_read_error(r, line->paren_at,
-                              "expects %zu operands to match the number of parameters of to_apply, but to_apply has %zu "
-                              "parameters",
-                              count, wanted);
+        return hlo_read_error(
+            r, line->paren_at,
+            "expects %zu operands to match the number of parameters of to_apply, but to_apply has %zu "
+            "parameters",
+            count, wanted);
     int64_t carries = hlo_int(line->inst, HLO_ATTR_NUM_CARRIES);
     return (carries >= 0 && (uint64_t)carries <= count) ||
            hlo_read_error(r, line->paren_at,
@@ -203,7 +209,8 @@ static bool check_scan(HloReader *r, const HloLine *line) {
 static bool check_constraint(HloReader *r, const HloLine *line, const HloShapeList *list, size_t k) {
     const HloShape *shape = list->shapes[k];
     if (!(shape->flags & HLO_SHAPE_HAS_LAYOUT))
-        return hlo_read_error(r, line->attrs_at, "Operand layout constraint shape %s for operand %zu does not have a layout",
+        return hlo_read_error(r, line->attrs_at,
+                              "Operand layout constraint shape %s for operand %zu does not have a layout",
                               hlo_shape_text(r->scratch, shape, true), k);
     return hlo_shape_compatible(shape, operand_shape(line, k)) ||
            hlo_read_error(r, line->attrs_at,
@@ -223,8 +230,8 @@ static bool apply_constraints(HloReader *r, const HloLine *line) {
     if (line->shape && !(line->shape->flags & HLO_SHAPE_HAS_LAYOUT))
         return hlo_read_error(r, line->attrs_at, "Layout must be set on layout-constrained custom call");
     if (list->count != operand_count(line))
-        return hlo_read_error(r, line->attrs_at, "Expected %zu operand layout constraints, %zu given", operand_count(line),
-                              list->count);
+        return hlo_read_error(r, line->attrs_at, "Expected %zu operand layout constraints, %zu given",
+                              operand_count(line), list->count);
     for (size_t k = 0; k < list->count; k++) {
         if (!check_constraint(r, line, list, k)) return false;
     }
@@ -303,7 +310,8 @@ static bool apply_rule(HloReader *r, HloLine *line) {
     case HLO_OP_SCAN: return check_scan(r, line);
     case HLO_OP_CUSTOM_CALL: return apply_custom_call(r, line);
     case HLO_OP_OUTFEED:
-        if (!hlo_has(inst, HLO_ATTR_OUTFEED_SHAPE)) hlo_set_data(r->m, inst, HLO_ATTR_OUTFEED_SHAPE, operand_shape(line, 0));
+        if (!hlo_has(inst, HLO_ATTR_OUTFEED_SHAPE))
+            hlo_set_data(r->m, inst, HLO_ATTR_OUTFEED_SHAPE, operand_shape(line, 0));
         return true;
     default: return true;
     }

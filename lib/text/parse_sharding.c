@@ -21,10 +21,14 @@ typedef struct Items {
 // Metadata of this type is how the reduction of an unreduced sharding is written; it is no metadata.
 static bool take_reduction(const HloMetadata *md, HloReduction *out) {
     if (!md->op_type || strcmp(md->op_type, "sdy::reduction_op") || !md->op_name) return false;
-    if (strcmp(md->op_name, "SUM") == 0) *out = HLO_REDUCTION_SUM;
-    else if (strcmp(md->op_name, "MAX") == 0) *out = HLO_REDUCTION_MAX;
-    else if (strcmp(md->op_name, "MIN") == 0) *out = HLO_REDUCTION_MIN;
-    else return false;
+    if (strcmp(md->op_name, "SUM") == 0)
+        *out = HLO_REDUCTION_SUM;
+    else if (strcmp(md->op_name, "MAX") == 0)
+        *out = HLO_REDUCTION_MAX;
+    else if (strcmp(md->op_name, "MIN") == 0)
+        *out = HLO_REDUCTION_MIN;
+    else
+        return false;
     return true;
 }
 
@@ -77,7 +81,8 @@ static bool read_subgroup(HloReader *r, void *data) {
     case HLO_TOK_MANUAL: type = HLO_SUBGROUP_MANUAL; break;
     case HLO_TOK_UNREDUCED: type = HLO_SUBGROUP_UNREDUCED; break;
     case HLO_TOK_REPLICATED: type = HLO_SUBGROUP_REPLICATED; break;
-    default: return hlo_read_error(r, hlo_here(r), "expects manual, replicated, unreduced or maximal in last_tile_dims");
+    default:
+        return hlo_read_error(r, hlo_here(r), "expects manual, replicated, unreduced or maximal in last_tile_dims");
     }
     *(HloSubgroup *)hlo_items_push(r, data, sizeof type) = type;
     hlo_skip(r);
@@ -88,8 +93,8 @@ static bool read_keyed_item(HloReader *r, Items *items) {
     bool device = hlo_at_attr(r, "device"), devices = hlo_at_attr(r, "devices");
     bool metadata = hlo_at_attr(r, "metadata"), subgroups = hlo_at_attr(r, "last_tile_dims");
     if (!device && !devices && !metadata && !subgroups)
-        return hlo_read_error(r, hlo_here(r),
-                              "unknown attribute in sharding: expected device=, devices= metadata= or last_tile_dims= ");
+        return hlo_read_error(
+            r, hlo_here(r), "unknown attribute in sharding: expected device=, devices= metadata= or last_tile_dims= ");
     hlo_skip(r);
     if (device) return read_device(r, items);
     if (devices) return read_devices(r, items);
@@ -176,8 +181,10 @@ typedef struct WordKind {
 static bool make_sharding(HloReader *r, const char *at, Items *items, HloSharding *out) {
     // The first of these wins when several are given.
     const WordKind words[] = {
-        {items->replicated, HLO_SHARDING_REPLICATED, "replicated"}, {items->maximal, HLO_SHARDING_MAXIMAL, "maximal"},
-        {items->manual, HLO_SHARDING_MANUAL, "manual"},             {items->unknown, HLO_SHARDING_UNKNOWN, "unknown"},
+        {items->replicated, HLO_SHARDING_REPLICATED, "replicated"},
+        {items->maximal, HLO_SHARDING_MAXIMAL, "maximal"},
+        {items->manual, HLO_SHARDING_MANUAL, "manual"},
+        {items->unknown, HLO_SHARDING_UNKNOWN, "unknown"},
         {items->unreduced, HLO_SHARDING_UNREDUCED, "unreduced"},
     };
     size_t i = 0;
@@ -186,8 +193,7 @@ static bool make_sharding(HloReader *r, const char *at, Items *items, HloShardin
     out->kind = words[i].kind;
     bool any_device = items->devices.count || items->iota.reshape.count;
     if (out->kind != HLO_SHARDING_MAXIMAL)
-        return !any_device ||
-               hlo_read_error(r, at, "%s shardings should not have any devices assigned", words[i].word);
+        return !any_device || hlo_read_error(r, at, "%s shardings should not have any devices assigned", words[i].word);
     if (items->devices.count != 1)
         return hlo_read_error(r, at, "maximal shardings should have exactly one device assigned");
     out->devices = items->devices;
@@ -234,8 +240,7 @@ static const HloSharding *new_tuple(HloReader *r, const HloSharding *const *elem
 
 // sharding = single | "{" (single ("," single)*)? "}"
 bool hlo_read_sharding(HloReader *r, const HloSharding **out) {
-    if (hlo_tok(r) != HLO_TOK_LBRACE)
-        return hlo_read_error(r, hlo_here(r), "expected '{' to start sharding attribute");
+    if (hlo_tok(r) != HLO_TOK_LBRACE) return hlo_read_error(r, hlo_here(r), "expected '{' to start sharding attribute");
     char behind = hlo_lex_peek(&r->lex);
     if (behind != '{' && behind != '}') return read_single(r, out);
     HloVec leaves = {0};

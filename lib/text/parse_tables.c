@@ -2,6 +2,8 @@
 
 #include "parse.h"
 
+#include <stdlib.h>
+
 // ---- frames: reading ------------------------------------------------------------------------------------
 
 // Rows are (INT value)*; the numbers in front mean nothing, a row's id is its position.
@@ -49,8 +51,8 @@ static bool read_locations(HloReader *r) {
     HloItems items = {0};
     while (next_row(r)) {
         HloFileLocation row = {0};
-        int32_t *fields[] = {&row.file_name_id, &row.function_name_id, &row.line, &row.end_line, &row.column,
-                             &row.end_column};
+        int32_t *fields[] = {&row.file_name_id, &row.function_name_id, &row.line,
+                             &row.end_line,     &row.column,           &row.end_column};
         if (!read_row(r, names, HLO_COUNT(names), fields)) return false;
         *(HloFileLocation *)hlo_items_push(r, &items, sizeof row) = row;
     }
@@ -88,7 +90,9 @@ bool hlo_read_frames(HloReader *r) {
 
 // ---- frames: numbering ----------------------------------------------------------------------------------
 //
-// The module keeps only the frames that its instructions name, numbered by first use; equal rows become one.
+// On request the module keeps only the frames that its instructions name, numbered by first use; equal rows become one.
+// The numbers depend on the order of computations, which printing changes, so text stays closer to its origin
+// without.
 
 typedef struct Renumbering {
     HloReader *r;
@@ -181,7 +185,7 @@ static void renumber_instruction(Renumbering *n, HloInts *chain, HloInstruction 
     hlo_set_data(n->r->m, inst, HLO_ATTR_METADATA, copy);
 }
 
-void hlo_rebuild_frames(HloReader *r) {
+static void store_renumbered(HloReader *r) {
     Renumbering n = {.r = r, .frame_ids = HLO_NEW_ARRAY(r->scratch, int32_t, r->frames.frame_count)};
     HloInts chain = {0};
     HLO_EACH_COMP(comp, r->m) {
@@ -197,6 +201,19 @@ void hlo_rebuild_frames(HloReader *r) {
         .frames = hlo_items_copy(r, &n.frame_rows, sizeof(HloStackFrame)),
         .frame_count = n.frame_rows.count,
     };
+}
+
+void hlo_store_frames(HloReader *r) {
+    if (r->renumber_frames) {
+        store_renumbered(r);
+        return;
+    }
+    HloFrames f = r->frames;
+    f.file_names = hlo_arena_copy(r->arena, f.file_names, f.file_name_count * sizeof *f.file_names);
+    f.function_names = hlo_arena_copy(r->arena, f.function_names, f.function_name_count * sizeof *f.function_names);
+    f.locations = hlo_arena_copy(r->arena, f.locations, f.location_count * sizeof *f.locations);
+    f.frames = hlo_arena_copy(r->arena, f.frames, f.frame_count * sizeof *f.frames);
+    r->m->frames = f;
 }
 
 // ---- origin recovery ------------------------------------------------------------------------------------
@@ -220,6 +237,7 @@ static bool read_inner_module(HloReader *r, HloModule **out) {
     const HloParseOptions options = {.file_name = "<recovery module>",
                                      .keep_missing_layouts = r->keep_missing_layouts,
                                      .zero_elided = r->zero_elided,
+                                     .renumber_frames = r->renumber_frames,
                                      .memory_limit_bytes = r->arena->limit_bytes};
     HloStatus status = hlo_parse_module((HloStringView){text, size}, &options, out);
     if (hlo_is_ok(status)) {
@@ -230,6 +248,35 @@ static bool read_inner_module(HloReader *r, HloModule **out) {
     hlo_read_error(r, t.at, "the recovery module cannot be parsed: %s", hlo_status_message(status));
     hlo_status_free(status);
     return false;
+}
+
+// By old name and index; rows of one key by place.
+static int compare_keys(const HloRecoveryRow *a, const HloRecoveryRow *b) {
+    int order = strcmp(a->old_name, b->old_name);
+    for (size_t i = 0; order == 0 && i < a->old_index.count && i < b->old_index.count; i++)
+        order = (a->old_index.data[i] > b->old_index.data[i]) - (a->old_index.data[i] < b->old_index.data[i]);
+    return order ? order : (a->old_index.count > b->old_index.count) - (a->old_index.count < b->old_index.count);
+}
+
+static int compare_rows(const void *left, const void *right) {
+    const HloRecoveryRow *a = *(const HloRecoveryRow *const *)left, *b = *(const HloRecoveryRow *const *)right;
+    int order = compare_keys(a, b);
+    return order ? order : (a > b) - (a < b);
+}
+
+// The rows in the order of their keys; of several with one key the first counts.
+static void store_recovery(HloReader *r, const HloItems *items) {
+    const HloRecoveryRow *rows = (const HloRecoveryRow *)items->data;
+    const HloRecoveryRow **order = HLO_NEW_ARRAY(r->scratch, const HloRecoveryRow *, items->count);
+    for (size_t i = 0; i < items->count; i++) order[i] = &rows[i];
+    if (items->count > 1) qsort(order, items->count, sizeof *order, compare_rows);
+    HloRecoveryRow *sorted = HLO_NEW_ARRAY(r->arena, HloRecoveryRow, items->count);
+    size_t kept = 0;
+    for (size_t i = 0; i < items->count; i++) {
+        if (kept == 0 || compare_keys(&sorted[kept - 1], order[i])) sorted[kept++] = *order[i];
+    }
+    r->m->recovery = sorted;
+    r->m->recovery_count = kept;
 }
 
 // table = "{" (leaf ":" leaf ("," string)?)* "}"
@@ -245,8 +292,7 @@ bool hlo_read_recovery(HloReader *r) {
         if (hlo_accept(r, HLO_TOK_COMMA) && !read_inner_module(r, &row.module)) return false;
         *(HloRecoveryRow *)hlo_items_push(r, &rows, sizeof row) = row;
     }
-    r->m->recovery = hlo_items_copy(r, &rows, sizeof(HloRecoveryRow));
-    r->m->recovery_count = rows.count;
+    store_recovery(r, &rows);
     return true;
 }
 
@@ -254,10 +300,13 @@ bool hlo_read_recovery(HloReader *r) {
 
 static bool read_log_mode(HloReader *r, int *out) {
     const HloToken *t = &r->lex.token;
-    if (hlo_at_word(r, "default")) *out = 1;
-    else if (hlo_at_word(r, "fusion_debugger")) *out = 2;
+    if (hlo_at_word(r, "default"))
+        *out = 1;
+    else if (hlo_at_word(r, "fusion_debugger"))
+        *out = 2;
     else
-        return hlo_read_error(r, t->at, "Invalid debug_log_mode value: %.*s", (int)(t->size < 60 ? t->size : 60), t->text);
+        return hlo_read_error(r, t->at, "Invalid debug_log_mode value: %.*s", (int)(t->size < 60 ? t->size : 60),
+                              t->text);
     hlo_skip(r);
     return true;
 }
@@ -289,9 +338,8 @@ static bool read_debug_row(HloReader *r, void *data) {
         return false;
     if (!hlo_expect(r, HLO_TOK_RBRACE, "expects '}' in debug_attributes")) return false;
     if (!hlo_expect(r, HLO_TOK_COLON, "expects ':' in debug_attributes")) return false;
-    bool ok = hlo_tok(r) == HLO_TOK_LPAREN
-                  ? hlo_read_list(r, HLO_TOK_LPAREN, HLO_TOK_RPAREN, read_debug_attr, &attrs)
-                  : read_debug_attr(r, &attrs);
+    bool ok = hlo_tok(r) == HLO_TOK_LPAREN ? hlo_read_list(r, HLO_TOK_LPAREN, HLO_TOK_RPAREN, read_debug_attr, &attrs)
+                                           : read_debug_attr(r, &attrs);
     if (!ok) return false;
     row.attrs = hlo_items_copy(r, &attrs, sizeof(HloDebugAttr));
     row.count = attrs.count;

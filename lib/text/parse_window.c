@@ -194,15 +194,19 @@ bool hlo_read_conv_dims(HloReader *r, const HloConvDims **out) {
     const char *end = t.text + t.size;
     const char *kernel_at = (const char *)memchr(t.text, '_', t.size) + 1;
     const char *arrow = memchr(kernel_at, '-', (size_t)(end - kernel_at));
-    LabelPart input = {.text = t.text, .size = (size_t)(kernel_at - 1 - t.text), .first = 'b', .second = 'f', .name = "lhs"};
-    LabelPart kernel = {.text = kernel_at, .size = (size_t)(arrow - kernel_at), .first = 'i', .second = 'o', .name = "rhs"};
-    LabelPart output = {.text = arrow + 2, .size = (size_t)(end - arrow - 2), .first = 'b', .second = 'f', .name = "output"};
+    LabelPart input = {
+        .text = t.text, .size = (size_t)(kernel_at - 1 - t.text), .first = 'b', .second = 'f', .name = "lhs"};
+    LabelPart kernel = {
+        .text = kernel_at, .size = (size_t)(arrow - kernel_at), .first = 'i', .second = 'o', .name = "rhs"};
+    LabelPart output = {
+        .text = arrow + 2, .size = (size_t)(end - arrow - 2), .first = 'b', .second = 'f', .name = "output"};
     if (!read_label_part(r, &input) || !read_label_part(r, &kernel) || !read_label_part(r, &output)) return false;
     if (input.spatial_count != kernel.spatial_count || input.spatial_count != output.spatial_count)
-        return hlo_read_error(r, t.at,
-                              "input, kernel, and output must have same number of spatial dimensions, but got %zu, %zu, "
-                              "%zu, respectively.",
-                              input.spatial_count, kernel.spatial_count, output.spatial_count);
+        return hlo_read_error(
+            r, t.at,
+            "input, kernel, and output must have same number of spatial dimensions, but got %zu, %zu, "
+            "%zu, respectively.",
+            input.spatial_count, kernel.spatial_count, output.spatial_count);
     HloConvDims *dims = HLO_NEW(r->arena, HloConvDims);
     *dims = (HloConvDims){
         .input_batch = input.first_at,

@@ -56,7 +56,8 @@ static bool order_simplify(Order *order) {
 }
 
 static HloIota order_finish(HloArena *arena, Order order) {
-    while (order_simplify(&order)) {}
+    while (order_simplify(&order)) {
+    }
     if (order.rank == 0) {
         order.reshape[0] = 1;
         order.rank = 1;
@@ -347,7 +348,9 @@ bool hlo_sharding_normal(HloReader *r, const char *at, HloSharding *s) {
     transpose(r, s, subgroup_order(r, s));
     sort_types(r, s);
     merge_subgroups(r, s);
-    if (s->subgroup_count == 1 && s->subgroups[0] == HLO_SUBGROUP_REPLICATED) normalise_partial(r, s);
-    else if (s->subgroup_count == 1 && no_data) become_whole(s, s->subgroups[0]);
+    if (s->subgroup_count == 1 && s->subgroups[0] == HLO_SUBGROUP_REPLICATED)
+        normalise_partial(r, s);
+    else if (s->subgroup_count == 1 && no_data)
+        become_whole(s, s->subgroups[0]);
     return true;
 }
