@@ -6,20 +6,25 @@
 
 typedef enum Need { NEED_PASSES, NEED_SCHEDULE, NEED_BUFFERS, NEED_CODE } Need;
 
+typedef void (*Report)(HloBuffer *out, const HloBufferAssignment *assignment);
+
 typedef struct Stage {
     const char *name;
     Need need;
     HloCodeStage code;  // NEED_CODE
+    Report report;      // NEED_BUFFERS
 } Stage;
 
 // Sorted by name.
 static const Stage cpu_stages[] = {
-    {"asm", NEED_CODE, HLO_CODE_ASM},
-    {"buffer-assignment", NEED_BUFFERS, 0},
-    {"hlo", NEED_PASSES, 0},
-    {"hlo-backend", NEED_SCHEDULE, 0},
-    {"llvm", NEED_CODE, HLO_CODE_LLVM},
-    {"llvm-before-optimizations", NEED_CODE, HLO_CODE_LLVM_BEFORE_OPT},
+    {"asm", NEED_CODE, .code = HLO_CODE_ASM},
+    {"buffer-assignment", NEED_BUFFERS, .report = hlo_put_buffer_assignment},
+    {"hlo", NEED_PASSES},
+    {"hlo-backend", NEED_SCHEDULE},
+    {"live-range", NEED_BUFFERS, .report = hlo_put_live_ranges},
+    {"llvm", NEED_CODE, .code = HLO_CODE_LLVM},
+    {"llvm-before-optimizations", NEED_CODE, .code = HLO_CODE_LLVM_BEFORE_OPT},
+    {"memory-usage-report", NEED_BUFFERS, .report = hlo_put_memory_usage_report},
 };
 
 void hlo_put_stages(HloPlatform platform, HloBuffer *out) {
@@ -38,7 +43,7 @@ static const Stage *find_stage(const char *name) {
 static HloStatus emit_buffers(const Stage *stage, const HloModule *m, const HloBufferAssignment *assignment,
                               HloBuffer *out) {
     if (stage->need == NEED_BUFFERS) {
-        hlo_put_buffer_assignment(out, assignment);
+        stage->report(out, assignment);
         return hlo_ok();
     }
     const HloLlvm *llvm;
