@@ -124,13 +124,20 @@ HloStatus hlo_verify_call(HloVerify *v, const HloInstruction *inst) {
 // ---- aliases of fusions and custom calls ----------------------------------------------------------------
 
 // Pin and Unpin alias an array with its buffer.
+static bool converts_buffer(const HloInstruction *inst) {
+    const char *target = hlo_text(inst, HLO_ATTR_CUSTOM_CALL_TARGET);
+    return inst->op == HLO_OP_CUSTOM_CALL && (strcmp(target, "Pin") == 0 || strcmp(target, "Unpin") == 0);
+}
+
 static const HloShape *unwrapped(const HloShape *shape) {
     return shape->type == HLO_BUFFER ? shape->elements[0] : shape;
 }
 
 static bool alias_shapes_match(const HloVerify *v, const HloInstruction *inst, const HloShape *a, const HloShape *b) {
-    a = unwrapped(a);
-    b = unwrapped(b);
+    if (converts_buffer(inst)) {
+        a = unwrapped(a);
+        b = unwrapped(b);
+    }
     if (!v->options.layout_sensitive) return hlo_shape_compatible(a, b);
     bool relaxed = hlo_is_fusion_computation(inst->comp) || (inst->comp != v->m->entry && !inst->comp->callers.count);
     return hlo_shape_equal(a, b, relaxed ? HLO_IGNORE_TILES | HLO_IGNORE_MEMORY_SPACE : HLO_IGNORE_NOTHING);

@@ -271,7 +271,10 @@ static int64_t largest_id(const HloIntLists *pairs) {
     return largest;
 }
 
-// Side 0: sources, side 1: targets. In place, several slices may go from or to one device.
+// A device may send and receive once, or twice in the in-place form: to and from both neighbours of a ring.
+enum { IN_PLACE_USES = 2 };
+
+// Side 0: sources, side 1: targets.
 static HloStatus check_pair_side(const HloVerify *v, const HloInstruction *inst, const HloIntLists *pairs, size_t side,
                                  int64_t limit, size_t most) {
     const char *name = side ? "target" : "source";
@@ -352,7 +355,7 @@ HloStatus hlo_verify_collective_permute(HloVerify *v, const HloInstruction *inst
     const HloShape *inferred;
     bool in_place = slices && hlo_operand_count(inst) == 4;
     if (in_place) HLO_TRY(check_in_place(v, inst));
-    HLO_TRY(check_pairs(v, inst, in_place && slices->count ? slices->count : 1));
+    HLO_TRY(check_pairs(v, inst, in_place ? IN_PLACE_USES : 1));
     HLO_TRY(hlo_verify_infer(v, inst, &inferred));
     if (inst->op == HLO_OP_COLLECTIVE_PERMUTE_START) return check_permute_start(v, inst, inferred);
     return hlo_verify_result(v, inst, inferred, HLO_COMPARE_LOOSE);

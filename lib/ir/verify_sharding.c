@@ -1,7 +1,6 @@
 // Verification of shardings against shapes (verifier chapter §7.4).
 //
-// Whether devices exist is not tested: a module does not say how many there are unless it is partitioned, and text
-// cannot say that.
+// A module with several partitions knows its devices: as many as partitions. Otherwise their number is not tested.
 
 #include "verify_rules.h"
 
@@ -15,6 +14,18 @@ static int64_t device_total(const HloSharding *sharding) {
         if (!hlo_i64_mul(total, sharding->tile.data[d], &total)) return INT64_MAX;
     }
     return total;
+}
+
+// 0: unknown.
+static int64_t known_devices(const HloVerify *v) {
+    return v->m->num_partitions > 1 ? v->m->num_partitions : 0;
+}
+
+static HloStatus check_device_count(const HloVerify *v, const HloInstruction *inst, int64_t found) {
+    int64_t wanted = known_devices(v);
+    if (!wanted || found == wanted) return hlo_ok();
+    return hlo_verify_fail(inst, HLO_INVALID_ARGUMENT, "sharding", "expected %lld devices, found %lld", (long long)wanted,
+                           (long long)found);
 }
 
 // Device lists are short or in order, mostly; a map keeps the rest linear.
@@ -35,9 +46,28 @@ static HloStatus check_tiled(const HloVerify *v, const HloInstruction *inst, con
     if (sharding->tile.count < subgroups || sharding->tile.count - subgroups != shape->rank) {
         return fail(inst, "the tile assignment has another rank than the shape");
     }
+    HLO_TRY(check_device_count(v, inst, device_total(sharding)));
     if (!sharding->devices.count) return hlo_ok();
     if (devices_are_distinct(v, sharding->devices)) return hlo_ok();
     return fail(inst, "the tile assignment repeats a device");
+}
+
+static HloStatus check_maximal(const HloVerify *v, const HloInstruction *inst, const HloSharding *sharding) {
+    if (!sharding->devices.count) return hlo_ok();
+    int64_t device = sharding->devices.data[0], limit = known_devices(v);
+    if (device < 0) return fail(inst, "the device is negative");
+    return limit && device >= limit ? fail(inst, "there is no such device") : hlo_ok();
+}
+
+static HloStatus check_named(const HloVerify *v, const HloInstruction *inst, const HloSharding *sharding,
+                             const HloShape *shape) {
+    if (!sharding->named_dim_count) return hlo_ok();
+    if (sharding->named_dim_count != shape->rank) return fail(inst, "the named sharding has another rank than the shape");
+    int64_t total = 1;
+    for (size_t i = 0; sharding->mesh && i < sharding->mesh->axis_count; i++) {
+        if (!hlo_i64_mul(total, sharding->mesh->axes[i].size, &total)) total = INT64_MAX;
+    }
+    return check_device_count(v, inst, total);
 }
 
 static HloStatus check_leaf(const HloVerify *v, const HloInstruction *inst, const HloSharding *sharding,
@@ -49,12 +79,10 @@ static HloStatus check_leaf(const HloVerify *v, const HloInstruction *inst, cons
     case HLO_SHARDING_UNKNOWN:
     case HLO_SHARDING_UNREDUCED: return hlo_ok();
     case HLO_SHARDING_MAXIMAL:
-        if (sharding->devices.count && sharding->devices.data[0] < 0) return fail(inst, "the device is negative");
-        return hlo_ok();
+        return check_maximal(v, inst, sharding);
     case HLO_SHARDING_TILED: return check_tiled(v, inst, sharding, shape);
     case HLO_SHARDING_NAMED:
-        if (!sharding->named_dim_count || sharding->named_dim_count == shape->rank) return hlo_ok();
-        return fail(inst, "the named sharding has another rank than the shape");
+        return check_named(v, inst, sharding, shape);
     case HLO_SHARDING_TUPLE: return fail(inst, "a tuple of shardings inside a tuple of shardings");
     }
     return hlo_ok();
