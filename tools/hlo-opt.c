@@ -156,7 +156,7 @@ static HloStatus read_flags(Run *run, HloVec *inputs) {
     HLO_TRY(hlo_debug_pass_filter(&run->debug, &run->runner.filter));
     if (options->print_style) HLO_TRY(hlo_print_style_find(options->print_style, &run->print));
     HLO_TRY(hlo_platform_find(options->platform, &run->platform));
-    if (!options->passes) return hlo_ok();
+    if (!options->passes || !*options->passes) return hlo_ok();
     return hlo_pipeline_parse(&run->arena, "transforms_pipeline", hlo_view(options->passes), &run->pipeline);
 }
 
