@@ -19,6 +19,7 @@ typedef enum HloFlagKind {
     HLO_FLAG_FLOAT,  // double
     HLO_FLAG_TEXT,   // const char *: the argument itself, or a copy in the arena
     HLO_FLAG_LIST,   // HloVec of const char *: split at commas, nothing trimmed; repeated flags append
+    HLO_FLAG_TEXTS,  // HloVec of const char *: one per occurrence, not split
 } HloFlagKind;
 
 typedef struct HloFlag {

@@ -104,6 +104,7 @@ static bool store(HloArena *arena, const HloFlag *flag, void *options, const cha
     case HLO_FLAG_FLOAT: return read_float(text, field);
     case HLO_FLAG_TEXT: *(const char **)field = text; return true;
     case HLO_FLAG_LIST: return append_list(arena, text, field);
+    case HLO_FLAG_TEXTS: hlo_vec_push(arena, field, text); return true;
     }
     return false;
 }
@@ -115,6 +116,7 @@ static const char *kind_words(HloFlagKind kind) {
     case HLO_FLAG_FLOAT: return "a number";
     case HLO_FLAG_TEXT: return "text";
     case HLO_FLAG_LIST: return "a list";
+    case HLO_FLAG_TEXTS: return "text";
     }
     return "";
 }

@@ -217,6 +217,12 @@ static LLVMValueRef literal_global(Gen *g, const HloLiteral *literal, const HloS
     if (*slot) return *slot;
     size_t size = (size_t)hlo_shape_size_bytes(shape);
     char *bytes = HLO_NEW_ARRAY(g->arena, char, size);
+    HloStatus status = hlo_literal_materialize(g->arena, literal, &literal);
+    if (!hlo_is_ok(status)) {
+        gen_fail(g, HLO_RESOURCE_EXHAUSTED, "%s", hlo_status_message(status));
+        hlo_status_free(status);
+        return LLVMGetUndef(g->ptr);
+    }
     literal_lay_out(literal, shape, bytes);
     LLVMValueRef data = LLVMConstStringInContext2(g->cx, bytes, size, true);
     char *name = hlo_arena_printf(g->arena, "constant.%zu", g->globals.count);

@@ -144,9 +144,11 @@ static HloStatus fill_constant(const HloAllocation *allocation, void *memory) {
     if (!literal || !hlo_shape_is_array(inst->shape) || hlo_shape_size_bytes(inst->shape) > allocation->size_bytes) {
         return hlo_error(HLO_INTERNAL, "allocation %lld has no constant to fill it", (long long)allocation->index);
     }
-    if (literal->elided) return hlo_error(HLO_INVALID_ARGUMENT, "constant %%%s was elided: its value is not known", inst->name);
-    literal_lay_out(literal, inst->shape, memory);
-    return hlo_ok();
+    HloArena arena = {0};
+    HloStatus status = hlo_literal_materialize(&arena, literal, &literal);
+    if (hlo_is_ok(status)) literal_lay_out(literal, inst->shape, memory);
+    hlo_arena_free(&arena);
+    return status;
 }
 
 // Memory for everything; constants are filled once.

@@ -1,0 +1,117 @@
+// Made-up arguments, drawn as the reference draws them (tools chapter, §3.3), so that both see the same values.
+
+#include "hlo/random_inputs.h"
+
+#include <math.h>
+
+enum { MAX_DEPTH = 1000 };  // of tuples; what lies deeper stays zero
+
+static const uint64_t modulus = 2147483647;
+
+// In [0, 2^31 - 3].
+static uint64_t draw(HloRandom *random) {
+    random->state = random->state * 16807 % modulus;
+    return random->state - 1;
+}
+
+// Low `bits` bits of a draw; draws from `limit` on would favour small values and are drawn again.
+static uint64_t draw_bits(HloRandom *random, int bits, uint64_t limit) {
+    uint64_t value;
+    do value = draw(random);
+    while (value >= limit);
+    return value & ((UINT64_C(1) << bits) - 1);
+}
+
+static uint64_t bits16(HloRandom *random) {
+    return draw_bits(random, 16, 2147418112);
+}
+
+static uint64_t bits32(HloRandom *random) {
+    uint64_t high = bits16(random);
+    return high << 16 | bits16(random);
+}
+
+static uint64_t bits64(HloRandom *random) {
+    uint64_t a = draw_bits(random, 21, 2145386496), b = draw_bits(random, 21, 2145386496);
+    return a << 43 | b << 22 | draw_bits(random, 22, 2143289344);
+}
+
+static double draw_float(HloRandom *random) {
+    float u = (float)draw(random) / 2147483648.0f;
+    return (double)(u * (0.2f - -0.1f) + -0.1f);
+}
+
+static double draw_double(HloRandom *random) {
+    double low = (double)draw(random), high = (double)draw(random);
+    double u = (low + high * 2147483646.0) / (2147483646.0 * 2147483646.0);
+    return u * (0.2 - -0.1) + -0.1;
+}
+
+static void fill_array(HloRandom *random, HloLiteral *literal) {
+    HloType type = literal->shape->type;
+    int bits = hlo_type_bits(type);
+    for (int64_t at = 0; at < literal->elem_count; at++) {
+        if (type == HLO_F64) {
+            hlo_literal_set_double(literal, at, draw_double(random));
+        } else if (hlo_type_is_float(type) && bits >= 6) {
+            hlo_literal_set_double(literal, at, draw_float(random));
+        } else if (type == HLO_PRED) {
+            hlo_literal_set_bits(literal, at, bits32(random) & 1);
+        } else {
+            uint64_t value = bits <= 16 ? bits16(random) : bits <= 32 ? bits32(random) : bits64(random);
+            uint64_t mask = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+            // Signed types count from their lowest value.
+            uint64_t lowest = hlo_type_class(type) == HLO_CLASS_SIGNED ? UINT64_C(1) << (bits - 1) : 0;
+            hlo_literal_set_bits(literal, at, (value + lowest) & mask);
+        }
+    }
+}
+
+// All real parts come before all imaginary parts.
+static void fill_complex(HloRandom *random, HloLiteral *literal) {
+    bool wide = literal->shape->type == HLO_C128;
+    for (int64_t at = 0; at < literal->elem_count; at++) {
+        hlo_literal_set_complex(literal, at, wide ? draw_double(random) : draw_float(random), 0);
+    }
+    for (int64_t at = 0; at < literal->elem_count; at++) {
+        double imag = wide ? draw_double(random) : draw_float(random);
+        hlo_literal_set_complex(literal, at, hlo_literal_double(literal, at), imag);
+    }
+}
+
+typedef struct Step {
+    HloLiteral *literal;
+    size_t next;
+} Step;
+
+static void fill_leaf(HloRandom *random, HloLiteral *literal) {
+    if (!hlo_shape_is_array(literal->shape)) return;
+    if (hlo_type_is_complex(literal->shape->type)) {
+        fill_complex(random, literal);
+    } else {
+        fill_array(random, literal);
+    }
+}
+
+void hlo_random_fill(HloRandom *random, HloLiteral *literal) {
+    Step steps[MAX_DEPTH];
+    size_t depth = 0;
+    if (!hlo_shape_is_tuple(literal->shape)) {
+        fill_leaf(random, literal);
+        return;
+    }
+    steps[depth++] = (Step){literal, 0};
+    while (depth) {
+        Step *top = &steps[depth - 1];
+        if (top->next == top->literal->shape->rank) {
+            depth--;
+            continue;
+        }
+        HloLiteral *child = top->literal->elements[top->next++];
+        if (!hlo_shape_is_tuple(child->shape)) {
+            fill_leaf(random, child);
+        } else if (depth < MAX_DEPTH) {
+            steps[depth++] = (Step){child, 0};
+        }
+    }
+}
