@@ -203,6 +203,41 @@ static HloInstruction *dynamic_slice_constant(HloAlg *alg, HloInstruction *inst)
     return slice;
 }
 
+static bool is_word(HloType type) {
+    return type == HLO_S32 || type == HLO_U32;
+}
+
+// The iota along x, and the scalar by which x multiplies it (NULL: 1); NULL when x is something else.
+static HloInstruction *scaled_iota(HloInstruction *x, HloInstruction **scale) {
+    *scale = NULL;
+    if (x->op == HLO_OP_IOTA) return x;
+    if (x->op != HLO_OP_MULTIPLY) return NULL;
+    for (size_t k = 0; k < 2; k++) {
+        *scale = hlo_alg_splat_operand(hlo_operand(x, 1 - k));
+        if (hlo_operand(x, k)->op == HLO_OP_IOTA && *scale) return hlo_operand(x, k);
+    }
+    return NULL;
+}
+
+// One element of iota · scale is the clamped start times scale.
+static HloInstruction *dynamic_slice_iota(HloAlg *alg, HloInstruction *inst) {
+    HloInstruction *scale, *x = hlo_operand(inst, 0);
+    if (inst->shape->rank != 1 || inst->shape->dims[0] != 1 || !is_word(inst->shape->type)) return NULL;
+    HloInstruction *start = starts_of(inst)[0];
+    if (!is_word(start->shape->type) || !scaled_iota(x, &scale)) return NULL;
+    HloInstruction *zero = hlo_alg_like_int(alg, start, 0);
+    HloInstruction *top = hlo_alg_like_int(alg, start, x->shape->dims[0] - 1);
+    HloInstruction *value = hlo_build(alg->rw, HLO_OP_CLAMP, start->shape, (HloInstruction *[]){zero, start, top}, 3);
+    hlo_derive(alg->rw, value, inst);
+    if (value && value->shape->type != inst->shape->type) {
+        value = hlo_derive(alg->rw, hlo_build_convert(alg->rw, value, inst->shape->type), inst);
+    }
+    if (scale && value) {
+        value = hlo_derive(alg->rw, hlo_alg_binary(alg, value->shape, HLO_OP_MULTIPLY, value, scale), inst);
+    }
+    return hlo_build_reshape(alg->rw, inst->shape, value);
+}
+
 // dynamic-slice(dynamic-slice(x, j), i) -> dynamic-slice(x, j + i), each clamped to its own bounds first.
 static HloInstruction *dynamic_slice_twice(HloAlg *alg, HloInstruction *inst) {
     HloInstruction *inner = hlo_operand(inst, 0);
@@ -293,6 +328,7 @@ static const HloAlgRule rules[] = {
     {HLO_OP_DYNAMIC_SLICE, "dynamic-slice-reshape", dynamic_slice_reshape, HLO_ALG_PLAIN},
     {HLO_OP_DYNAMIC_SLICE, "dynamic-slice-transpose", dynamic_slice_transpose, HLO_ALG_PLAIN},
     {HLO_OP_DYNAMIC_SLICE, "dynamic-slice-constant", dynamic_slice_constant, HLO_ALG_PLAIN},
+    {HLO_OP_DYNAMIC_SLICE, "dynamic-slice-iota", dynamic_slice_iota, HLO_ALG_PLAIN},
     {HLO_OP_DYNAMIC_SLICE, "dynamic-slice-twice", dynamic_slice_twice, HLO_ALG_PLAIN},
 
     {HLO_OP_DYNAMIC_UPDATE_SLICE, "update-is-left-alone", is_left_alone, HLO_ALG_STOP},
