@@ -16,7 +16,7 @@
 
 typedef struct Options {
     const char *output, *format, *platform, *stage, *passes, *print_style, *help;
-    bool split_input_file, list_passes, list_stages, verify, stats, version;
+    bool split_input_file, keep_negative_zero, list_passes, list_stages, verify, stats, version;
 } Options;
 
 #define FLAG(name, kind, field, topic, value, implied, help) \
@@ -26,6 +26,8 @@ static const HloFlag flags[] = {
     FLAG("o", TEXT, output, "files", "FILE", NULL, "write to FILE; - is standard output (default)"),
     FLAG("format", TEXT, format, "files", "FORMAT", NULL, "format of the input, hlo or txt; default: its extension"),
     FLAG("split-input-file", BOOL, split_input_file, "files", NULL, NULL, "read several modules, split at `// -----`"),
+    FLAG("keep-negative-zero", BOOL, keep_negative_zero, "files", NULL, NULL,
+         "read -0 in constants as minus zero; without it -0 is 0, as the reference reads it (-0.0 is always minus zero)"),
     FLAG("passes", TEXT, passes, "passes", "PIPELINE", NULL, "run these passes, as a,b{option=value},fix(c,d)"),
     FLAG("list-passes", BOOL, list_passes, "passes", NULL, NULL, "name the platform's passes"),
     FLAG("verify", BOOL, verify, "passes", NULL, NULL, "only check that the modules obey the rules of HLO"),
@@ -130,7 +132,8 @@ static HloStatus process_modules(Run *run, const HloModuleList *modules) {
 }
 
 static HloStatus process_input(Run *run, const char *path) {
-    HloLoadOptions load = {.format = run->options.format, .split = run->options.split_input_file};
+    HloLoadOptions load = {.format = run->options.format, .split = run->options.split_input_file,
+                           .drop_zero_sign = !run->options.keep_negative_zero};
     HloModuleList modules;
     HLO_TRY(hlo_modules_load(path, &load, &modules));
     HloStatus status = process_modules(run, &modules);

@@ -12,6 +12,7 @@ typedef struct HloParseOptions {
     const char *file_name;      // for messages; NULL: "<text>"
     bool keep_missing_layouts;  // leave shapes without layout as they are instead of filling the default
     bool zero_elided;           // `{...}` becomes zeros instead of distinct filler
+    bool drop_zero_sign;        // the token `-0` is plus zero, as the reference reads it (`-0.0` keeps its sign)
     bool renumber_frames;       // keep only the stack frames that instructions name, numbered by first use, and drop
                                 // ids without a frame (grammar chapter, §2.3); otherwise tables stay as written
     size_t max_errors;          // 0: 20

@@ -62,8 +62,9 @@ static HloStatus append(HloModuleList *list, HloModule *m) {
     return hlo_ok();
 }
 
-static HloStatus parse_chunk(const char *path, HloStringView chunk, HloModuleList *list) {
-    HloParseOptions options = {.file_name = strcmp(path, "-") == 0 ? "<stdin>" : path};
+static HloStatus parse_chunk(const char *path, HloStringView chunk, const HloLoadOptions *load, HloModuleList *list) {
+    HloParseOptions options = {.file_name = strcmp(path, "-") == 0 ? "<stdin>" : path,
+                               .drop_zero_sign = load->drop_zero_sign};
     HloBuffer stripped = {0};
     if (hlo_strip_log_prefixes(chunk, &stripped)) chunk = (HloStringView){stripped.data, stripped.size};
     HloModule *m = NULL;
@@ -74,12 +75,12 @@ static HloStatus parse_chunk(const char *path, HloStringView chunk, HloModuleLis
     return append(list, m);
 }
 
-static HloStatus parse_all(const char *path, HloStringView text, bool split, HloModuleList *list) {
+static HloStatus parse_all(const char *path, HloStringView text, const HloLoadOptions *load, HloModuleList *list) {
     HloStringView rest = text, chunk;
     if (!rest.data) rest.data = "";  // an empty file is one empty chunk, which the parser refuses with a place
-    while (next_chunk(&rest, split, &chunk)) {
-        HLO_TRY(check_separators(chunk, split));
-        HLO_TRY(parse_chunk(path, chunk, list));
+    while (next_chunk(&rest, load->split, &chunk)) {
+        HLO_TRY(check_separators(chunk, load->split));
+        HLO_TRY(parse_chunk(path, chunk, load, list));
     }
     return hlo_ok();
 }
@@ -89,7 +90,7 @@ HloStatus hlo_modules_load(const char *path, const HloLoadOptions *options, HloM
     HloBuffer text = {0};
     HloModuleList list = {0};
     HloStatus status = hlo_file_read(path, &text);
-    if (hlo_is_ok(status)) status = parse_all(path, (HloStringView){text.data, text.size}, options->split, &list);
+    if (hlo_is_ok(status)) status = parse_all(path, (HloStringView){text.data, text.size}, options, &list);
     hlo_buffer_free(&text);
     if (hlo_is_ok(status)) *out = list;
     else hlo_module_list_free(&list);

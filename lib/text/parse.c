@@ -142,6 +142,7 @@ HloStatus hlo_parse_module(HloStringView text, const HloParseOptions *options, H
               .shapes = &m->shapes,
               .keep_missing_layouts = options->keep_missing_layouts,
               .zero_elided = options->zero_elided,
+              .drop_zero_sign = options->drop_zero_sign,
               .renumber_frames = options->renumber_frames},
         .text = text,
         .file_name = options->file_name ? options->file_name : "<text>",

@@ -62,7 +62,7 @@ struct HloReader {
     HloArena *arena;    // where results live
     HloArena *scratch;  // where everything else lives
     HloShapes *shapes;
-    bool keep_missing_layouts, zero_elided, renumber_frames;
+    bool keep_missing_layouts, zero_elided, drop_zero_sign, renumber_frames;
     bool eliding;           // the parts of an elided tuple literal are made, not read
     bool adjacent_layouts;  // a layout follows its shape without blanks (typed literals)
 

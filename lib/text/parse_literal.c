@@ -76,7 +76,7 @@ static bool float_bits(Sink *s, const HloToken *t, HloType type, const char *par
     switch ((int)t->kind) {
     case HLO_TOK_NAN: return nan_bits(s, t, type, out);
     case HLO_TOK_INF: *out = hlo_float_encode(type, t->decimal); return true;
-    case HLO_TOK_INT: value = t->negative_zero ? -0.0 : (double)t->integer; break;
+    case HLO_TOK_INT: value = t->negative_zero && !s->r->drop_zero_sign ? -0.0 : (double)t->integer; break;
     case HLO_TOK_DECIMAL: value = t->decimal; break;
     default:
         return hlo_read_error(s->r, t->at,

@@ -237,6 +237,7 @@ static bool read_inner_module(HloReader *r, HloModule **out) {
     const HloParseOptions options = {.file_name = "<recovery module>",
                                      .keep_missing_layouts = r->keep_missing_layouts,
                                      .zero_elided = r->zero_elided,
+                                     .drop_zero_sign = r->drop_zero_sign,
                                      .renumber_frames = r->renumber_frames,
                                      .memory_limit_bytes = r->arena->limit_bytes};
     HloStatus status = hlo_parse_module((HloStringView){text, size}, &options, out);
