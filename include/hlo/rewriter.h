@@ -84,6 +84,10 @@ HloInstruction *hlo_build_inferred(HloRewriter *rw, HloInstruction *detached);
 HloInstruction *hlo_build_clone(HloRewriter *rw, const HloInstruction *inst, const HloShape *shape,
                                 HloInstruction *const *operands, size_t count);
 
+// The same, called `x.clone` (`x.clone2` for a clone, …).
+HloInstruction *hlo_build_clone_named(HloRewriter *rw, const HloInstruction *inst, const HloShape *shape,
+                                      HloInstruction *const *operands, size_t count);
+
 HloInstruction *hlo_build_unary(HloRewriter *rw, HloOpcode op, HloInstruction *x);
 HloInstruction *hlo_build_binary(HloRewriter *rw, HloOpcode op, HloInstruction *a, HloInstruction *b);
 HloInstruction *hlo_build_compare(HloRewriter *rw, int64_t direction, HloInstruction *a, HloInstruction *b);

@@ -46,6 +46,13 @@ HloInstruction *hlo_build_clone(HloRewriter *rw, const HloInstruction *inst, con
     return finish(rw, clone, inst->name);
 }
 
+HloInstruction *hlo_build_clone_named(HloRewriter *rw, const HloInstruction *inst, const HloShape *shape,
+                                      HloInstruction *const *operands, size_t count) {
+    if (has_failed(rw, operands, count)) return NULL;
+    HloInstruction *clone = hlo_inst_clone(rw->m, inst, shape ? shape : inst->shape, operands, count, NULL);
+    return finish(rw, clone, hlo_clone_name(rw->scratch, inst->name, "clone"));
+}
+
 // ---- elementwise ----------------------------------------------------------------------------------------
 
 static HloInstruction *infer_of(HloRewriter *rw, HloOpcode op, HloInstruction *const *operands, size_t count) {

@@ -196,6 +196,8 @@ void hlo_alg_set_slice(HloAlg *alg, HloInstruction *slice, const HloSliceDim *di
 void hlo_alg_set_padding(HloAlg *alg, HloInstruction *pad, const HloPaddingDim *dims);
 // The reducer `scalar_add_computation` of a type; one a run.
 HloComputation *hlo_alg_adder(HloAlg *alg, HloType type);
+// A new reducer `x.reduce_sub_computation` that applies `op` to elements of x.
+HloComputation *hlo_alg_reducer(HloAlg *alg, const HloInstruction *x, HloOpcode op);
 // Moves the uses of `old`, which stays behind, and counts as a rewrite of its user.
 void hlo_alg_redirect(HloAlg *alg, HloInstruction *old, HloInstruction *replacement, const char *rule);
 

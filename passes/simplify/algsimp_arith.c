@@ -114,6 +114,7 @@ static HloInstruction *factor_out(HloAlg *alg, HloInstruction *inst, size_t ka, 
     if (hlo_operand(right, kb) != c) return NULL;
     if (!hlo_type_is_integral(inst->shape->type) && !hlo_alg_is_power_of_two(c)) return NULL;
     HloInstruction *sum = hlo_build_binary(alg->rw, HLO_OP_ADD, hlo_operand(left, 1 - ka), hlo_operand(right, 1 - kb));
+    hlo_derive(alg->rw, sum, left);
     return hlo_alg_binary(alg, inst->shape, HLO_OP_MULTIPLY, sum, c);
 }
 
@@ -167,9 +168,10 @@ static HloInstruction *subtract_const(HloAlg *alg, HloInstruction *inst) {
     HloInstruction *broadcast = right->op == HLO_OP_BROADCAST ? right : NULL;
     HloInstruction *c = broadcast ? hlo_operand(broadcast, 0) : right;
     if (hlo_alg_is_constant(x) || !hlo_alg_is_constant(c)) return NULL;
-    HloInstruction *negated = hlo_build_unary(alg->rw, HLO_OP_NEGATE, c);
-    if (broadcast && negated) {
+    HloInstruction *negated = hlo_derive(alg->rw, hlo_build_unary(alg->rw, HLO_OP_NEGATE, c), c);
+    if (broadcast) {
         negated = hlo_build_broadcast(alg->rw, broadcast->shape, negated, hlo_dims(broadcast, HLO_ATTR_DIMENSIONS));
+        hlo_derive(alg->rw, negated, c);
     }
     return hlo_alg_binary(alg, inst->shape, HLO_OP_ADD, x, negated);
 }
@@ -278,8 +280,8 @@ static HloInstruction *multiply_products(HloAlg *alg, HloInstruction *inst) {
     HloInstruction *a, *b, *c1, *c2;
     if (!split_product(hlo_operand(inst, 0), full_constant, &a, &c1)) return NULL;
     if (!split_product(hlo_operand(inst, 1), full_constant, &b, &c2)) return NULL;
-    HloInstruction *ab = hlo_build_binary(alg->rw, HLO_OP_MULTIPLY, a, b);
     HloInstruction *cc = hlo_build_binary(alg->rw, HLO_OP_MULTIPLY, c1, c2);
+    HloInstruction *ab = hlo_derive(alg->rw, hlo_alg_binary(alg, inst->shape, HLO_OP_MULTIPLY, a, b), inst);
     return hlo_alg_binary(alg, inst->shape, HLO_OP_MULTIPLY, ab, cc);
 }
 

@@ -182,20 +182,29 @@ static HloInstruction *add_parameter(HloAlg *alg, HloComputation *comp, const Hl
     return hlo_computation_add(comp, p, name);
 }
 
+static HloComputation *add_reducer(HloAlg *alg, const char *name, HloType type, HloOpcode op, const char *lhs,
+                                   const char *rhs) {
+    const HloShape *shape = hlo_shape_scalar(&alg->m->shapes, type);
+    HloComputation *comp = hlo_computation_new(alg->m, name);
+    HloInstruction *a = add_parameter(alg, comp, shape, 0, lhs);
+    HloInstruction *b = add_parameter(alg, comp, shape, 1, rhs);
+    HloInstruction *result = hlo_inst_new(alg->m, op, shape, (HloInstruction *[]){a, b}, 2);
+    hlo_computation_set_root(comp, hlo_computation_add(comp, result, NULL));
+    return hlo_module_add(alg->m, comp);
+}
+
 HloComputation *hlo_alg_adder(HloAlg *alg, HloType type) {
     void **slot = hlo_map_at(alg->scratch, &alg->adders, (const void *)(uintptr_t)(type + 1));
-    if (*slot) return *slot;
-    const HloShape *shape = hlo_alg_shape(alg, type, (HloDims){NULL, 0});
-    HloComputation *comp = hlo_computation_new(alg->m, "scalar_add_computation");
-    HloInstruction *a = add_parameter(alg, comp, shape, 0, "scalar_lhs");
-    HloInstruction *b = add_parameter(alg, comp, shape, 1, "scalar_rhs");
-    HloInstruction *sum = hlo_inst_new(alg->m, HLO_OP_ADD, shape, (HloInstruction *[]){a, b}, 2);
-    hlo_computation_set_root(comp, hlo_computation_add(comp, sum, NULL));
-    *slot = hlo_module_add(alg->m, comp);
+    if (!*slot) *slot = add_reducer(alg, "scalar_add_computation", type, HLO_OP_ADD, "scalar_lhs", "scalar_rhs");
     return *slot;
+}
+
+HloComputation *hlo_alg_reducer(HloAlg *alg, const HloInstruction *x, HloOpcode op) {
+    const char *name = hlo_arena_printf(alg->scratch, "%s.reduce_sub_computation", x->name);
+    return add_reducer(alg, name, x->shape->type, op, "lhs", "rhs");
 }
 
 void hlo_alg_redirect(HloAlg *alg, HloInstruction *old, HloInstruction *replacement, const char *rule) {
     hlo_rewriter_note(alg->rw, rule, old, replacement);
-    hlo_replace_all_uses(old, replacement);
+    hlo_rewriter_move_uses(alg->rw, old, replacement);
 }

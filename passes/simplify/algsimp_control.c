@@ -31,14 +31,15 @@ static HloInstruction *barrier_element(HloAlg *alg, HloInstruction *barrier, siz
     return hlo_derive(alg->rw, hlo_build_gte(alg->rw, tuple, (int64_t)k), barrier);
 }
 
-// Gives every reader of `old` its element of the smaller barrier; the last one takes `old` along.
+// Gives every reader of `old` its element of the smaller barrier.
 static void move_readers(HloAlg *alg, HloInstruction *old, HloInstruction *smaller, const int64_t *places) {
     HloVec readers = {0};
     for (size_t k = 0; k < hlo_user_count(old); k++) hlo_vec_push(alg->scratch, &readers, hlo_user(old, k));
     for (size_t k = 0; k < readers.count; k++) {
         HloInstruction *reader = readers.items[k];
         HloInstruction *element = hlo_build_gte(alg->rw, smaller, places[hlo_int(reader, HLO_ATTR_INDEX)]);
-        hlo_replace_with(alg->rw, reader, element, "barrier-unused", HLO_REPLACE_RELAY_CONTROL);
+        hlo_replace_with(alg->rw, reader, element, "barrier-unused",
+                         HLO_REPLACE_RELAY_CONTROL | HLO_REPLACE_KEEP_OPERANDS);
     }
 }
 
@@ -68,6 +69,7 @@ static HloInstruction *barrier_unused(HloAlg *alg, HloInstruction *inst) {
     if (!smaller) return NULL;
     const char *name = inst->name;
     move_readers(alg, inst, smaller, places);
+    if (hlo_is_dead(inst)) hlo_computation_remove(inst->comp, inst);
     hlo_inst_set_name(smaller, name);
     return inst;
 }
@@ -78,7 +80,7 @@ static HloInstruction *barrier_unused(HloAlg *alg, HloInstruction *inst) {
 static HloInstruction *all_gather_splat(HloAlg *alg, HloInstruction *inst) {
     if (!hlo_shape_is_array(inst->shape) || hlo_operand_count(inst) != 1) return NULL;
     HloInstruction *c = hlo_alg_splat_constant(hlo_operand(inst, 0));
-    return c ? hlo_build_broadcast(alg->rw, inst->shape, c, (HloDims){NULL, 0}) : NULL;
+    return c ? hlo_build_clone_named(alg->rw, hlo_operand(inst, 0), inst->shape, &c, 1) : NULL;
 }
 
 static HloInstruction *all_to_all_splat(HloAlg *alg, HloInstruction *inst) {

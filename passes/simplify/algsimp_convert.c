@@ -91,7 +91,7 @@ static HloInstruction *convert_narrow(HloAlg *alg, HloInstruction *inst) {
     if (hlo_type_bits(narrow) < 8 || hlo_type_bits(narrow) >= hlo_type_bits(type)) return NULL;
     HloInstruction *a = hlo_operand(wide, 0), *b = hlo_operand(wide, 1);
     if (!is_widening(a, narrow) || !is_widening(b, narrow)) return NULL;
-    return hlo_alg_binary(alg, inst->shape, wide->op, hlo_operand(a, 0), hlo_operand(b, 0));
+    return hlo_build_clone(alg->rw, wide, inst->shape, (HloInstruction *[]){hlo_operand(a, 0), hlo_operand(b, 0)}, 2);
 }
 
 // ---- bitcast-convert ------------------------------------------------------------------------------------

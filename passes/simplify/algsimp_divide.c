@@ -214,7 +214,7 @@ static HloInstruction *remainder_mask(HloAlg *alg, HloInstruction *inst) {
         HloInstruction *zero = hlo_alg_splat(alg, x->shape, hlo_alg_scalar_int(alg, x->shape->type, 0));
         return on_magnitude(alg, inst, HLO_OP_AND, zero, mask);
     }
-    return hlo_alg_binary(alg, inst->shape, HLO_OP_AND, x, hlo_alg_like_int(alg, x, mask));
+    return hlo_alg_binary(alg, inst->shape, HLO_OP_AND, x, hlo_alg_like_int(alg, inst, mask));
 }
 
 // The value of a positive integer constant that x broadcasts; 0 for anything else.

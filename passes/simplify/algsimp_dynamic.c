@@ -81,13 +81,13 @@ static bool can_index_all(const HloInstruction *inst, const HloShape *shape) {
     return true;
 }
 
-// outer + inner, both clamped to their own bounds, in the type of `outer`.
-static HloInstruction *sum_of_starts(HloAlg *alg, HloInstruction *outer, HloInstruction *inner) {
+// outer + inner, in the type of `outer`; `from` is what the sum derives from.
+static HloInstruction *sum_of_starts(HloAlg *alg, HloInstruction *outer, HloInstruction *inner, HloInstruction *from) {
     if (!outer || !inner) return NULL;
     if (inner->shape->type != outer->shape->type) {
         inner = hlo_derive(alg->rw, hlo_build_convert(alg->rw, inner, outer->shape->type), inner);
     }
-    return hlo_derive(alg->rw, hlo_alg_binary(alg, outer->shape, HLO_OP_ADD, outer, inner), outer);
+    return hlo_derive(alg->rw, hlo_alg_binary(alg, outer->shape, HLO_OP_ADD, outer, inner), from);
 }
 
 // Dimensions that are taken whole start at 0: `inst` with such starts replaced, NULL when there are none.
@@ -134,7 +134,14 @@ static HloInstruction *dynamic_slice_broadcast(HloAlg *alg, HloInstruction *inst
     }
     HloDims list = {sizes, dims.count};
     HloInstruction *part = hlo_alg_dynamic_slice(alg, hlo_alg_shape(alg, inst->shape->type, list), x, starts, list.count, list);
-    return hlo_build_broadcast(alg->rw, inst->shape, hlo_derive(alg->rw, part, inst), dims);
+    HloInstruction *result = hlo_build_broadcast(alg->rw, inst->shape, hlo_derive(alg->rw, part, inst), dims);
+    return hlo_derive(alg->rw, result, hlo_operand(inst, 0));
+}
+
+// A zero start beside the starts of `inst`.
+static HloInstruction *zero_like_starts(HloAlg *alg, HloInstruction *inst) {
+    if (inst->shape->rank == 0) return hlo_alg_scalar_int(alg, HLO_S32, 0);
+    return hlo_alg_like_int(alg, starts_of(inst)[0], 0);
 }
 
 // dynamic-slice(reshape(x), i) -> reshape(dynamic-slice(x, i)) when only dimensions of size 1 come and go.
@@ -150,7 +157,7 @@ static HloInstruction *dynamic_slice_reshape(HloAlg *alg, HloInstruction *inst) 
     size_t from = 0;
     for (size_t d = 0; d < rank; d++) {
         if (hlo_dims_has(deleted, (int64_t)d)) {
-            if (!zero) zero = hlo_alg_scalar_int(alg, inst->shape->rank ? starts_of(inst)[0]->shape->type : HLO_S32, 0);
+            if (!zero) zero = zero_like_starts(alg, inst);
             starts[d] = zero;
             sizes[d] = 1;
             continue;
@@ -238,22 +245,24 @@ static HloInstruction *dynamic_slice_iota(HloAlg *alg, HloInstruction *inst) {
     return hlo_build_reshape(alg->rw, inst->shape, value);
 }
 
-// dynamic-slice(dynamic-slice(x, j), i) -> dynamic-slice(x, j + i), each clamped to its own bounds first.
+// dynamic-slice(dynamic-slice(x, j), i) -> dynamic-slice(x, i + j), each clamped to its own bounds first; edited in
+// place. The reference clamps j alone, to where the result fits.
 static HloInstruction *dynamic_slice_twice(HloAlg *alg, HloInstruction *inst) {
     HloInstruction *inner = hlo_operand(inst, 0);
     if (inner->op != HLO_OP_DYNAMIC_SLICE || !has_scalar_starts(inner)) return NULL;
     HloInstruction *x = hlo_operand(inner, 0);
     if (!can_index_all(inst, x->shape)) return NULL;
-    size_t rank = inst->shape->rank;
-    HloInstruction **operands = HLO_NEW_ARRAY(alg->scratch, HloInstruction *, rank + 1);
-    operands[0] = x;
-    for (size_t d = 0; d < rank; d++) {
+    for (size_t d = 0; d < inst->shape->rank; d++) {
         int64_t total = x->shape->dims[d], middle = inner->shape->dims[d], size = inst->shape->dims[d];
-        HloInstruction *outer_start = clamp_start(alg, starts_of(inst)[d], middle, size);
-        HloInstruction *inner_start = clamp_start(alg, starts_of(inner)[d], total, middle);
-        operands[d + 1] = sum_of_starts(alg, outer_start, inner_start);
+        HloInstruction *i = starts_of(inst)[d], *j = starts_of(inner)[d];
+        if (!alg->as_reference) i = clamp_start(alg, i, middle, size);
+        j = clamp_start(alg, j, total, alg->as_reference ? size : middle);
+        HloInstruction *start = sum_of_starts(alg, i, j, inner);
+        if (!start) return NULL;
+        hlo_set_operand(inst, 1 + d, start);
     }
-    return hlo_build_clone(alg->rw, inst, NULL, operands, rank + 1);
+    hlo_set_operand(inst, 0, x);
+    return inst;
 }
 
 // ---- dynamic-update-slice -------------------------------------------------------------------------------
@@ -299,24 +308,24 @@ static bool has_same_starts(const HloInstruction *a, const HloInstruction *b) {
     return true;
 }
 
-// update(a, update(dynamic-slice(a, i), c, j), i) -> update(a, c, i + j), each clamped to its own bounds first.
+// update(a, update(dynamic-slice(a, i), c, j), i) -> update(a, c, i + j), each clamped to its own bounds first; edited in
+// place. The reference clamps j alone.
 static HloInstruction *update_twice(HloAlg *alg, HloInstruction *inst) {
     HloInstruction *a = hlo_operand(inst, 0), *inner = hlo_operand(inst, 1);
     if (inner->op != HLO_OP_DYNAMIC_UPDATE_SLICE || !has_scalar_starts(inner)) return NULL;
     HloInstruction *part = hlo_operand(inner, 0), *c = hlo_operand(inner, 1);
     if (part->op != HLO_OP_DYNAMIC_SLICE || hlo_operand(part, 0) != a || !has_scalar_starts(part)) return NULL;
     if (!has_same_starts(part, inst) || !can_index_all(inst, a->shape)) return NULL;
-    size_t rank = inst->shape->rank;
-    HloInstruction **operands = HLO_NEW_ARRAY(alg->scratch, HloInstruction *, rank + 2);
-    operands[0] = a;
-    operands[1] = c;
-    for (size_t d = 0; d < rank; d++) {
+    for (size_t d = 0; d < inst->shape->rank; d++) {
         int64_t total = a->shape->dims[d], middle = part->shape->dims[d], size = c->shape->dims[d];
-        HloInstruction *outer_start = clamp_start(alg, starts_of(inst)[d], total, middle);
-        HloInstruction *inner_start = clamp_start(alg, starts_of(inner)[d], middle, size);
-        operands[d + 2] = sum_of_starts(alg, outer_start, inner_start);
+        HloInstruction *i = starts_of(inst)[d], *j = clamp_start(alg, starts_of(inner)[d], middle, size);
+        if (!alg->as_reference) i = clamp_start(alg, i, total, middle);
+        HloInstruction *start = sum_of_starts(alg, i, j, inner);
+        if (!start) return NULL;
+        hlo_set_operand(inst, 2 + d, start);
     }
-    return hlo_build_clone(alg->rw, inst, NULL, operands, rank + 2);
+    hlo_set_operand(inst, 1, c);
+    return inst;
 }
 
 static const HloAlgRule rules[] = {

@@ -76,7 +76,7 @@ static HloInstruction *map_parameter(HloAlg *alg, HloInstruction *inst) {
 static HloInstruction *map_constant(HloAlg *alg, HloInstruction *inst) {
     HloInstruction *root = hlo_called(inst, 0)->root;
     if (!hlo_alg_is_scalar_constant(root)) return NULL;
-    return hlo_alg_splat(alg, inst->shape, hlo_build_clone(alg->rw, root, NULL, NULL, 0));
+    return hlo_alg_splat(alg, inst->shape, hlo_derive(alg->rw, hlo_build_clone(alg->rw, root, NULL, NULL, 0), inst));
 }
 
 // map(a, b) with the body f(a, b) -> f(a, b)
@@ -140,8 +140,8 @@ static HloInstruction *reverse_binary(HloAlg *alg, HloInstruction *inst) {
         HloInstruction *operands[2];
         HloInstruction *x = hlo_operand(op, 1 - k);
         operands[k] = hlo_operand(op, k);
-        operands[1 - k] = hlo_derive(alg->rw, reverse_of(alg, x->shape, x, hlo_dims(inst, HLO_ATTR_DIMENSIONS)), inst);
-        return hlo_build_clone(alg->rw, op, inst->shape, operands, 2);
+        operands[1 - k] = reverse_of(alg, x->shape, x, hlo_dims(inst, HLO_ATTR_DIMENSIONS));
+        return hlo_alg_binary(alg, inst->shape, op->op, operands[0], operands[1]);
     }
     return NULL;
 }
@@ -162,7 +162,7 @@ static HloInstruction *reverse_reshape(HloAlg *alg, HloInstruction *inst) {
     }
     HloInstruction *x = hlo_operand(reshape, 0);
     HloInstruction *reverse = reverse_of(alg, x->shape, x, (HloDims){mapped, count});
-    return hlo_build_reshape(alg->rw, inst->shape, hlo_derive(alg->rw, reverse, inst));
+    return hlo_build_reshape(alg->rw, inst->shape, reverse);
 }
 
 static const HloAlgRule rules[] = {

@@ -56,7 +56,8 @@ static HloInstruction *and_less(HloAlg *alg, HloInstruction *inst) {
     if (!is_below_constant(hlo_operand(inst, 0), &v, &c1) || !is_below_constant(hlo_operand(inst, 1), &w, &c2)) return NULL;
     if (v != w) return NULL;
     int64_t a = hlo_literal_int(hlo_constant(c1), 0), b = hlo_literal_int(hlo_constant(c2), 0);
-    HloInstruction *result = hlo_alg_binary(alg, inst->shape, HLO_OP_COMPARE, v, a < b ? c1 : c2);
+    HloInstruction *bound = hlo_build_constant(alg->rw, hlo_constant(a < b ? c1 : c2));
+    HloInstruction *result = hlo_alg_binary(alg, inst->shape, HLO_OP_COMPARE, v, bound);
     if (result) hlo_set_int(alg->m, result, HLO_ATTR_DIRECTION, HLO_COMPARE_DIRECTION_LT);
     return result;
 }
@@ -236,11 +237,11 @@ static HloInstruction *select_update_at(HloAlg *alg, HloInstruction *inst, size_
     HloInstruction *const *starts = (HloInstruction *const *)update->operands.items + 2;
     size_t count = hlo_operand_count(update) - 2;
     HloDims sizes = hlo_shape_dims(part->shape);
-    HloInstruction *old = hlo_derive(alg->rw, hlo_alg_dynamic_slice(alg, part->shape, xs, starts, count, sizes), inst);
     if (p->shape->rank != 0) {
         const HloShape *shape = hlo_alg_retyped(alg, part->shape, HLO_PRED);
         p = hlo_derive(alg->rw, hlo_alg_dynamic_slice(alg, shape, p, starts, count, sizes), inst);
     }
+    HloInstruction *old = hlo_derive(alg->rw, hlo_alg_dynamic_slice(alg, part->shape, xs, starts, count, sizes), inst);
     if (!old || !p) return NULL;
     HloInstruction *operands[3] = {p};
     operands[update_at] = part;

@@ -120,7 +120,7 @@ static HloInstruction *max_sink(HloAlg *alg, HloInstruction *inst) {
     HloInstruction *left = hlo_operand(inst, 0), *right = hlo_operand(inst, 1);
     if (!is_rising(left->op) || right->op != left->op) return NULL;
     HloInstruction *max = hlo_alg_binary(alg, inst->shape, HLO_OP_MAXIMUM, hlo_operand(left, 0), hlo_operand(right, 0));
-    return hlo_alg_unary(alg, inst->shape, left->op, hlo_derive(alg->rw, max, inst));
+    return hlo_alg_unary(alg, inst->shape, left->op, max);
 }
 
 // ---- clamp ----------------------------------------------------------------------------------------------

@@ -82,10 +82,11 @@ static HloInstruction *pad_broadcast(HloAlg *alg, HloInstruction *inst) {
     hlo_set_dims(alg->m, small, HLO_ATTR_DIMENSIONS, (HloDims){mapped, x_dims.count});
     hlo_clear_attr(small, HLO_ATTR_SHARDING);
     shape = hlo_alg_shape(alg, inst->shape->type, (HloDims){after, padded.count});
-    HloInstruction *pad = hlo_alg_binary(alg, shape, HLO_OP_PAD, small, hlo_operand(inst, 1));
+    HloInstruction *const operands[] = {small, hlo_operand(inst, 1)};
+    HloInstruction *pad = hlo_build_clone_named(alg->rw, inst, shape, operands, 2);
     if (!pad) return NULL;
     hlo_alg_set_padding(alg, pad, dims);
-    return hlo_build_broadcast(alg->rw, inst->shape, hlo_derive(alg->rw, pad, inst), padded);
+    return hlo_build_broadcast(alg->rw, inst->shape, pad, padded);
 }
 
 // ---- negative padding -----------------------------------------------------------------------------------

@@ -211,7 +211,7 @@ static HloInstruction *reduce_before_reshape(HloAlg *alg, HloInstruction *inst) 
     qsort(sorted, mapped.count, sizeof *sorted, compare_ints);
     HloInstruction *reduce = hlo_build_reduce(alg->rw, x, hlo_operand(inst, 1), (HloDims){sorted, mapped.count},
                                               hlo_called(inst, 0));
-    return hlo_build_reshape(alg->rw, inst->shape, reduce);
+    return hlo_build_reshape(alg->rw, inst->shape, hlo_derive(alg->rw, reduce, inst));
 }
 
 // ---- reduce of concatenate ------------------------------------------------------------------------------
@@ -285,8 +285,9 @@ static HloInstruction *reduce_batch_dot(HloAlg *alg, HloInstruction *inst) {
     const HloShape *shape = hlo_shape_with_default_layout(
         &alg->m->shapes, hlo_alg_without_dims(alg, dot->shape, (HloDims){gone, gone_count}));
     HloInstruction *new_dot = hlo_alg_dot(alg, dot, shape, hlo_operand(dot, 0), hlo_operand(dot, 1), &numbers, false);
-    if (!new_dot || rest_count == 0) return new_dot;
-    return reduce_like(alg, inst, hlo_derive(alg->rw, new_dot, dot), (HloDims){rest, rest_count});
+    if (!hlo_derive(alg->rw, new_dot, dot) || rest_count == 0) return new_dot;
+    HloComputation *adder = hlo_alg_reducer(alg, new_dot, HLO_OP_ADD);
+    return hlo_alg_reduce(alg, new_dot, hlo_operand(inst, 1), (HloDims){rest, rest_count}, adder);
 }
 
 // ---- reduce of broadcast --------------------------------------------------------------------------------
@@ -359,7 +360,7 @@ static HloInstruction *reduce_repeated(HloAlg *alg, HloInstruction *inst) {
     HloInstruction *x = hlo_operand(broadcast, 0);
     HloInstruction *factor = hlo_alg_like(alg, x, (double)count);
     HloInstruction *product = hlo_build_binary(alg->rw, HLO_OP_MULTIPLY, x, factor);
-    HloInstruction *init = hlo_alg_splat(alg, x->shape, hlo_operand(inst, 1));
+    HloInstruction *init = hlo_build_broadcast(alg->rw, x->shape, hlo_operand(inst, 1), (HloDims){NULL, 0});
     HloInstruction *sum = hlo_build_binary(alg->rw, HLO_OP_ADD, init, product);
     return hlo_build_broadcast(alg->rw, inst->shape, sum, (HloDims){outer, dims.count});
 }

@@ -81,20 +81,19 @@ static HloInstruction *reshape_iota(HloAlg *alg, HloInstruction *inst) {
 
 // ---- reshape of dynamic-update-slice --------------------------------------------------------------------
 
-static HloInstruction *reshaped_update(HloAlg *alg, HloInstruction *update, HloDims deleted, const HloShape *to,
-                                       HloDims inserted) {
-    int64_t *sizes = hlo_alg_ints(alg, to->rank);
+// The update, with the dimensions of size 1 that the reshape `inst` takes from and gives to the whole.
+static HloInstruction *reshaped_part(HloAlg *alg, HloInstruction *inst, HloInstruction *update, HloDims deleted,
+                                     HloDims inserted) {
+    int64_t *sizes = hlo_alg_ints(alg, inst->shape->rank);
     size_t from = 0;
-    for (size_t d = 0; d < to->rank; d++) {
-        if (hlo_dims_has(inserted, (int64_t)d)) {
-            sizes[d] = 1;
-            continue;
-        }
+    for (size_t d = 0; d < inst->shape->rank; d++) {
+        sizes[d] = 1;
+        if (hlo_dims_has(inserted, (int64_t)d)) continue;
         while (hlo_dims_has(deleted, (int64_t)from)) from++;
         sizes[d] = update->shape->dims[from++];
     }
-    const HloShape *shape = hlo_alg_shape(alg, update->shape->type, (HloDims){sizes, to->rank});
-    return hlo_derive(alg->rw, hlo_build_reshape(alg->rw, shape, update), update);
+    const HloShape *shape = hlo_alg_shape(alg, update->shape->type, (HloDims){sizes, inst->shape->rank});
+    return hlo_derive(alg->rw, hlo_build_reshape(alg->rw, shape, update), inst);
 }
 
 // reshape(update(x, u, i…)) -> update(reshape(x), reshape(u), i…) when only dimensions of size 1 come and go.
@@ -103,24 +102,23 @@ static HloInstruction *reshape_update(HloAlg *alg, HloInstruction *inst) {
     HloDims deleted, inserted;
     if (alg->layout_sensitive || dus->op != HLO_OP_DYNAMIC_UPDATE_SLICE || !hlo_alg_has_one_user(dus)) return NULL;
     HloInstruction *x = hlo_operand(dus, 0);
+    size_t rank = inst->shape->rank;
     if (hlo_has(dus, HLO_ATTR_SHARDING) || hlo_has(x, HLO_ATTR_SHARDING)) return NULL;
-    if (!hlo_alg_reshape_ones(alg, inst, &deleted, &inserted)) return NULL;
+    if (hlo_operand_count(dus) != 2 + dus->shape->rank || !hlo_alg_reshape_ones(alg, inst, &deleted, &inserted)) return NULL;
 
-    HloInstruction *new_x = hlo_derive(alg->rw, hlo_build_reshape(alg->rw, inst->shape, x), x);
-    HloInstruction *update = reshaped_update(alg, hlo_operand(dus, 1), deleted, inst->shape, inserted);
-    HloInstruction **starts = HLO_NEW_ARRAY(alg->scratch, HloInstruction *, inst->shape->rank + 1);
-    HloInstruction *zero = NULL;
+    HloInstruction **operands = HLO_NEW_ARRAY(alg->scratch, HloInstruction *, rank + 2), *zero = NULL;
+    HloType type = dus->shape->rank ? hlo_operand(dus, 2)->shape->type : HLO_S32;
+    if (inserted.count) zero = hlo_alg_scalar_int(alg, type, 0);
+    operands[0] = hlo_derive(alg->rw, hlo_build_reshape(alg->rw, inst->shape, x), inst);
+    operands[1] = reshaped_part(alg, inst, hlo_operand(dus, 1), deleted, inserted);
     size_t from = 0;
-    for (size_t d = 0; d < inst->shape->rank; d++) {
-        if (hlo_dims_has(inserted, (int64_t)d)) {
-            if (!zero) zero = hlo_alg_scalar_int(alg, hlo_operand_count(dus) > 2 ? hlo_operand(dus, 2)->shape->type : HLO_S32, 0);
-            starts[d] = zero;
-            continue;
-        }
+    for (size_t d = 0; d < rank; d++) {
+        operands[2 + d] = zero;
+        if (hlo_dims_has(inserted, (int64_t)d)) continue;
         while (hlo_dims_has(deleted, (int64_t)from)) from++;
-        starts[d] = hlo_operand(dus, 2 + from++);
+        operands[2 + d] = hlo_operand(dus, 2 + from++);
     }
-    return hlo_alg_dynamic_update(alg, inst->shape, new_x, update, starts, inst->shape->rank);
+    return hlo_build_clone(alg->rw, dus, inst->shape, operands, rank + 2);
 }
 
 // ---- layouts --------------------------------------------------------------------------------------------

@@ -66,15 +66,15 @@ static HloInstruction *log_power(HloAlg *alg, HloInstruction *inst) {
     if (power->op != HLO_OP_POWER) return NULL;
     HloInstruction *a = hlo_operand(power, 0), *b = hlo_operand(power, 1), *log_a = a;
     if (!alg->fast_math && !alg->as_reference && !hlo_alg_is_non_negative(a)) return NULL;
+    HloInstruction *is_zero = hlo_build_compare(alg->rw, HLO_COMPARE_DIRECTION_EQ, b, hlo_alg_like(alg, b, 0));
     const HloShape *shape = inst->shape;
+    HloInstruction *zero = hlo_alg_like(alg, inst, 0);
     if (!hlo_type_is_complex(a->shape->type)) {
-        log_a = hlo_derive(alg->rw, hlo_alg_unary(alg, shape, HLO_OP_ABS, a), power);
+        log_a = hlo_derive(alg->rw, hlo_alg_unary(alg, shape, HLO_OP_ABS, a), inst);
     }
     log_a = hlo_derive(alg->rw, hlo_alg_unary(alg, shape, HLO_OP_LOG, log_a), inst);
-    HloInstruction *product = hlo_derive(alg->rw, hlo_alg_binary(alg, shape, HLO_OP_MULTIPLY, log_a, b), inst);
-    HloInstruction *zero = hlo_alg_like(alg, b, 0);
-    HloInstruction *is_zero = hlo_build_compare(alg->rw, HLO_COMPARE_DIRECTION_EQ, b, zero);
-    return hlo_build_select(alg->rw, is_zero, zero, product);
+    HloInstruction *product = hlo_derive(alg->rw, hlo_alg_binary(alg, shape, HLO_OP_MULTIPLY, log_a, b), power);
+    return hlo_build(alg->rw, HLO_OP_SELECT, shape, (HloInstruction *[]){is_zero, zero, product}, 3);
 }
 
 // log(from(a)) -> log(a) · factor

@@ -61,7 +61,7 @@ static HloInstruction *window_of_one(HloAlg *alg, HloInstruction *inst) {
     HloInstruction *splat = hlo_alg_splat(alg, x->shape, init);
     HloInstruction *result = hlo_alg_binary(alg, x->shape, op, x, splat);
     if (!result || !pads) return result;
-    HloInstruction *pad = hlo_alg_binary(alg, inst->shape, HLO_OP_PAD, hlo_derive(alg->rw, result, inst), init);
+    HloInstruction *pad = hlo_alg_binary(alg, inst->shape, HLO_OP_PAD, result, init);
     if (pad) hlo_alg_set_padding(alg, pad, padding);
     return pad;
 }
@@ -132,7 +132,7 @@ static HloInstruction *window_pad(HloAlg *alg, HloInstruction *inst) {
         if (!add_padding(&dims[d], padding->dims[d])) return NULL;
     }
     HloInstruction *x = hlo_operand(pad, 0);
-    if (convert) x = hlo_build_convert(alg->rw, x, convert->shape->type);
+    if (convert) x = hlo_derive(alg->rw, hlo_build_convert(alg->rw, x, convert->shape->type), inst);
     HloInstruction *result = hlo_alg_binary(alg, inst->shape, HLO_OP_REDUCE_WINDOW, x, hlo_operand(inst, 1));
     if (!result) return NULL;
     HloWindow *window = HLO_NEW(&alg->m->arena, HloWindow);
