@@ -107,6 +107,8 @@ void hlo_module_remove(HloModule *m, HloComputation *comp);
 
 // A unique name from `wanted` (sanitised; empty becomes `name`). Interned.
 const char *hlo_unique_name(HloModule *m, HloNames *names, const char *wanted);
+// The same for a text that the module has interned, which is returned itself when it is free.
+const char *hlo_unique_interned(HloModule *m, HloNames *names, const char *wanted);
 // Registers the name an instruction gets by taking over another's; no uniqueness check.
 void hlo_inst_set_name(HloInstruction *inst, const char *name);
 // `x` -> `x.clone`, `x.clone` -> `x.clone2` … (printing chapter, §8.4).

@@ -21,11 +21,9 @@ static void enter_parameter(HloComputation *comp, HloInstruction *inst) {
     comp->parameters.items[number] = inst;
 }
 
-HloInstruction *hlo_computation_add(HloComputation *comp, HloInstruction *inst, const char *name) {
+static HloInstruction *add_named(HloComputation *comp, HloInstruction *inst, const char *name) {
     assert(!inst->comp);
-    HloModule *m = comp->m;
-    if (!name) name = inst->name[0] ? inst->name : hlo_op_name(inst->op);
-    inst->name = comp->in_module ? hlo_unique_name(m, &m->instruction_names, name) : hlo_intern_z(m, name);
+    inst->name = name;
     inst->comp = comp;
     inst->id = comp->id_limit++;
     inst->prev = comp->last;
@@ -37,6 +35,18 @@ HloInstruction *hlo_computation_add(HloComputation *comp, HloInstruction *inst, 
     hlo_link_callees(inst);
     if (inst->op == HLO_OP_PARAMETER) enter_parameter(comp, inst);
     return inst;
+}
+
+HloInstruction *hlo_computation_add(HloComputation *comp, HloInstruction *inst, const char *name) {
+    HloModule *m = comp->m;
+    if (!name) name = inst->name[0] ? inst->name : hlo_op_name(inst->op);
+    bool unique = comp->in_module;
+    return add_named(comp, inst, unique ? hlo_unique_name(m, &m->instruction_names, name) : hlo_intern_z(m, name));
+}
+
+HloInstruction *hlo_computation_add_interned(HloComputation *comp, HloInstruction *inst, const char *name) {
+    HloModule *m = comp->m;
+    return add_named(comp, inst, comp->in_module ? hlo_unique_interned(m, &m->instruction_names, name) : name);
 }
 
 static void leave_parameter(HloComputation *comp, const HloInstruction *inst) {

@@ -45,7 +45,7 @@ HloComputation *hlo_module_add(HloModule *m, HloComputation *comp) {
     else m->first = comp;
     m->last = comp;
     m->count++;
-    HLO_EACH_INST(inst, comp) inst->name = hlo_unique_name(m, &m->instruction_names, inst->name);
+    HLO_EACH_INST(inst, comp) inst->name = hlo_unique_interned(m, &m->instruction_names, inst->name);
     return comp;
 }
 

@@ -113,21 +113,36 @@ static const char *numbered_name(HloModule *m, const char *stem, size_t stem_siz
     return hlo_intern(m, out, stem_size + 1 + digit_count);
 }
 
-const char *hlo_unique_name(HloModule *m, HloNames *names, const char *wanted) {
-    const char *name = hlo_sanitized_name(&m->arena, wanted[0] ? wanted : "name");
+// The digits behind the stem are the number's usual spelling.
+static bool is_plain_number(const char *name, size_t size, size_t stem_size) {
+    return name[stem_size + 1] != '0' || size == stem_size + 2;
+}
+
+static const char *unique_name(HloModule *m, HloNames *names, const char *name, bool interned) {
     size_t size = strlen(name), stem_size = size;
     uint64_t number = 0;
     bool explicit_number = split_number(name, size, &stem_size, &number);
     void **slot = hlo_map_at_text(&m->arena, &names->stems, name, stem_size, NULL);
     if (!*slot) *slot = HLO_NEW(&m->arena, Stem);
     Stem *stem = *slot;
-    if (stem_has(stem, number)) {
+    bool taken = stem_has(stem, number);
+    if (taken) {
         while (stem_has(stem, stem->counter)) stem->counter++;
         number = stem->counter++;
     }
     stem_take(&m->arena, stem, number);
+    if (interned && !taken && (!explicit_number || is_plain_number(name, size, stem_size))) return name;
     if (number || explicit_number) return numbered_name(m, name, stem_size, number);
     return hlo_intern(m, name, stem_size);
+}
+
+const char *hlo_unique_name(HloModule *m, HloNames *names, const char *wanted) {
+    return unique_name(m, names, hlo_sanitized_name(&m->arena, wanted[0] ? wanted : "name"), false);
+}
+
+const char *hlo_unique_interned(HloModule *m, HloNames *names, const char *wanted) {
+    const char *name = hlo_sanitized_name(&m->arena, wanted[0] ? wanted : "name");
+    return unique_name(m, names, name, name == wanted);
 }
 
 // ---- clones ---------------------------------------------------------------------------------------------

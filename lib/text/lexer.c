@@ -130,7 +130,7 @@ static HloTokenKind keyword_find(const char *text, size_t size) {
 }
 
 // Every type's name has a digit in its first three characters, except pred, token and opaque.
-static bool may_be_type(const char *text, size_t size) {
+bool hlo_lex_may_be_type(const char *text, size_t size) {
     if (size < 2 || size > 13) return false;
     switch (text[0]) {
     case 's':
@@ -143,6 +143,20 @@ static bool may_be_type(const char *text, size_t size) {
     case 'o': return size == 6;
     default: return false;
     }
+}
+
+// The types that make up nearly all of a text come first.
+static bool find_type(const char *text, size_t size, HloType *out) {
+    static const HloType usual[] = {HLO_F32, HLO_BF16, HLO_S32, HLO_PRED, HLO_F16, HLO_F64, HLO_U32, HLO_S64};
+    static const char spelling[][5] = {"f32", "bf16", "s32", "pred", "f16", "f64", "u32", "s64"};
+    for (size_t i = 0; i < HLO_COUNT(usual); i++) {
+        if (spelling[i][0] != text[0] || memcmp(spelling[i], text, size < 4 ? size : 4) ||
+            spelling[i][size < 4 ? size : 4])
+            continue;
+        *out = usual[i];
+        return size <= 4;
+    }
+    return hlo_type_find(text, size, out);
 }
 
 // dim labels = [0-9bf?]{2,} "_" [0-9io?]{2,} "->" [0-9bf?]{2,}   (NULL when the text at p is none)
@@ -208,7 +222,7 @@ static void read_word(HloLexer *lex, const char *p) {
         finish_span(lex, HLO_TOK_ATTR, p, end, end + 1);
         return;
     }
-    if (may_be_type(p, size) && hlo_type_find(p, size, &t->type)) {
+    if (hlo_lex_may_be_type(p, size) && find_type(p, size, &t->type)) {
         finish_span(lex, HLO_TOK_TYPE, p, end, end);
         return;
     }

@@ -22,11 +22,9 @@ typedef struct HloLine HloLine;
 
 // A map from spans of the text to pointers that can be emptied in no time; see parse_names.c.
 typedef struct HloNameSlot {
-    uint64_t hash;
-    const char *text;  // in the text being read
-    size_t size;
+    const char *text;  // in the text being read, so it also tells where the name was defined
     void *value;
-    const char *at;  // where it was defined
+    uint32_t size, hash;
     uint32_t epoch;  // the slot is empty unless this is the table's
 } HloNameSlot;
 
@@ -76,10 +74,11 @@ struct HloReader {
     HloScope *scope;
     HloScope *free_scopes;  // closed ones, whose tables can be used again
     HloNameTable computations;
-    HloNameTable shape_texts;  // plain array shapes by their spelling
-    HloNames anonymous;        // uniquifier of nested instructions' names
-    bool anonymous_used;       // before that, names are not entered in it
-    bool single;               // single-instruction text: inline computations wait in `pending`
+    HloNameTable shape_texts;   // plain array shapes by their spelling
+    HloNameTable opcode_texts;  // opcodes by theirs; the value is the number plus 1
+    HloNames anonymous;         // uniquifier of nested instructions' names
+    bool anonymous_used;        // before that, names are not entered in it
+    bool single;                // single-instruction text: inline computations wait in `pending`
     HloVec pending;
 
     HloMap async_starts;    // async-update -> the async-start of its chain

@@ -129,10 +129,9 @@ static bool register_computation(HloReader *r, const char *at, HloStringView nam
     HloNameSlot *slot = hlo_names_at(r->scratch, &r->computations, name.data, name.size, &is_new);
     if (!is_new) {
         hlo_read_error(r, at, "computation already exists: %.*s", (int)(name.size < 200 ? name.size : 200), name.data);
-        return hlo_read_note(r, slot->at, "computation previously defined here");
+        return hlo_read_note(r, slot->text, "computation previously defined here");
     }
     slot->value = comp;
-    slot->at = at;
     return true;
 }
 

@@ -37,11 +37,24 @@ static bool find_sugar(HloReader *r, HloLine *line, const HloToken *t) {
     return unknown_opcode(r, t, "opcode", t->size);
 }
 
+// A text uses few opcodes many times.
+static bool find_opcode(HloReader *r, const HloToken *t, HloOpcode *out) {
+    const HloNameSlot *known = hlo_names_find(&r->opcode_texts, t->text, t->size);
+    if (known) {
+        *out = (HloOpcode)((uintptr_t)known->value - 1);
+        return true;
+    }
+    if (!hlo_op_find(t->text, t->size, out)) return false;
+    bool is_new;
+    hlo_names_at(r->scratch, &r->opcode_texts, t->text, t->size, &is_new)->value = (void *)((uintptr_t)*out + 1);
+    return true;
+}
+
 bool hlo_read_opcode(HloReader *r, HloLine *line) {
     const HloToken t = r->lex.token;
     line->op_at = t.at;
     if (t.kind != HLO_TOK_IDENT) return hlo_read_error(r, t.at, "expects opcode");
-    if (!hlo_op_find(t.text, t.size, &line->op) && !find_sugar(r, line, &t)) return false;
+    if (!find_opcode(r, &t, &line->op) && !find_sugar(r, line, &t)) return false;
     hlo_skip(r);
     line->paren_at = hlo_here(r);
     const char *message = line->op == HLO_OP_PARAMETER  ? "expects '(' before parameter number"
@@ -99,14 +112,30 @@ static const char *anonymous_name(HloReader *r, HloOpcode op) {
     return hlo_unique_name(r->m, &r->anonymous, hlo_arena_printf(r->scratch, "%s.anon", hlo_op_name(op)));
 }
 
-static bool check_name(HloReader *r, const HloLine *line, const char *name) {
-    const char *clean = hlo_sanitized_name(r->scratch, name);
-    if (clean != name)
-        return hlo_read_error(r, line->at, "illegal instruction name: %s; suggest renaming to: %s", name, clean);
-    const HloNameSlot *slot = hlo_names_find(&r->scope->names, name, line->name.size);
-    if (!slot) return true;
-    hlo_read_error(r, line->at, "instruction already exists: %.200s", name);
-    return hlo_read_note(r, slot->at, "instruction previously defined here");
+// The lexer lets only good characters through, so two faults are left: a type's name and a leading `__`.
+static bool may_be_illegal(HloStringView name) {
+    bool underscores = name.size > 1 && name.data[0] == '_' && name.data[1] == '_';
+    HloType type;
+    return underscores || (hlo_lex_may_be_type(name.data, name.size) && hlo_type_find(name.data, name.size, &type));
+}
+
+static bool check_name(HloReader *r, const HloLine *line) {
+    int shown = (int)(line->name.size < 200 ? line->name.size : 200);
+    if (may_be_illegal(line->name)) {
+        const char *name = hlo_arena_string(r->scratch, line->name.data, line->name.size);
+        const char *clean = hlo_sanitized_name(r->scratch, name);
+        if (clean != name)
+            return hlo_read_error(r, line->at, "illegal instruction name: %.200s; suggest renaming to: %.200s", name,
+                                  clean);
+    }
+    bool is_new;
+    HloNameSlot *slot = hlo_names_at(r->scratch, &r->scope->names, line->name.data, line->name.size, &is_new);
+    if (!is_new) {
+        hlo_read_error(r, line->at, "instruction already exists: %.*s", shown, line->name.data);
+        return hlo_read_note(r, slot->text, "instruction previously defined here");
+    }
+    slot->value = line->inst;
+    return true;
 }
 
 // Puts the instruction into its computation, under the written name or one made up.
@@ -116,14 +145,10 @@ static bool add_line(HloReader *r, HloLine *line) {
         hlo_computation_add(comp, line->inst, anonymous_name(r, line->inst->op));
         return true;
     }
+    if (!check_name(r, line)) return false;
     const char *name = hlo_intern(r->m, line->name.data, line->name.size);
-    if (!check_name(r, line, name)) return false;
     if (r->anonymous_used && has_anonymous_stem(name)) hlo_unique_name(r->m, &r->anonymous, name);
-    hlo_computation_add(comp, line->inst, name);
-    bool is_new;
-    HloNameSlot *slot = hlo_names_at(r->scratch, &r->scope->names, line->name.data, line->name.size, &is_new);
-    slot->value = line->inst;
-    slot->at = line->at;
+    hlo_computation_add_interned(comp, line->inst, name);
     for (size_t i = 0; i < line->control_preds.count; i++)
         hlo_add_control_edge(line->control_preds.items[i], line->inst);
     return true;

@@ -14,7 +14,11 @@ void hlo_names_clear(HloNameTable *table) {
     }
 }
 
-static HloNameSlot *probe(const HloNameTable *table, const char *text, size_t size, uint64_t hash) {
+static uint32_t hash_name(const char *text, size_t size) {
+    return (uint32_t)hlo_hash_bytes(text, size, 0);
+}
+
+static HloNameSlot *probe(const HloNameTable *table, const char *text, size_t size, uint32_t hash) {
     size_t at = hash & (table->capacity - 1);
     for (;; at = (at + 1) & (table->capacity - 1)) {
         HloNameSlot *slot = &table->slots[at];
@@ -23,9 +27,10 @@ static HloNameSlot *probe(const HloNameTable *table, const char *text, size_t si
     }
 }
 
+// Longer names than 32 bits can count are in no table: each would need its own 4 GiB of text.
 HloNameSlot *hlo_names_find(const HloNameTable *table, const char *text, size_t size) {
-    if (!table->count) return NULL;
-    HloNameSlot *slot = probe(table, text, size, hlo_hash_bytes(text, size, 0));
+    if (!table->count || size > UINT32_MAX) return NULL;
+    HloNameSlot *slot = probe(table, text, size, hash_name(text, size));
     return slot->epoch == table->epoch ? slot : NULL;
 }
 
@@ -45,11 +50,11 @@ static void grow(HloArena *arena, HloNameTable *table) {
 HloNameSlot *hlo_names_at(HloArena *arena, HloNameTable *table, const char *text, size_t size, bool *is_new) {
     if (table->epoch == 0) table->epoch = 1;
     if ((table->count + 1) * 4 > table->capacity * 3) grow(arena, table);
-    uint64_t hash = hlo_hash_bytes(text, size, 0);
+    uint32_t hash = hash_name(text, size);
     HloNameSlot *slot = probe(table, text, size, hash);
     *is_new = slot->epoch != table->epoch;
     if (*is_new) {
-        *slot = (HloNameSlot){.hash = hash, .text = text, .size = size, .epoch = table->epoch};
+        *slot = (HloNameSlot){.text = text, .size = (uint32_t)size, .hash = hash, .epoch = table->epoch};
         table->count++;
     }
     return slot;

@@ -74,7 +74,6 @@ static bool make_parameter(HloReader *r, const HloLine *operand, const HloToken 
     bool is_new;
     HloNameSlot *slot = hlo_names_at(r->scratch, &r->scope->names, name->text, name->size, &is_new);
     slot->value = inst;
-    slot->at = name->at;
     return true;
 }
 
