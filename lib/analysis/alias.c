@@ -33,12 +33,11 @@ static void put_meeting(Aliases *aliases, int32_t from, int32_t to) {
 
 static void meet(Aliases *aliases, HloValueSet from, HloValueSet to) {
     if (!from.count || !to.count) return;
-    if (from.count > 1 || to.count > 1) {
-        aliases->ambiguous = true;
-        return;
+    aliases->ambiguous |= to.count > 1;
+    for (size_t i = 0; i < from.count; i++) {
+        put_meeting(aliases, from.ids[i], from.ids[i]);
+        put_meeting(aliases, from.ids[i], to.ids[0]);
     }
-    put_meeting(aliases, from.ids[0], from.ids[0]);
-    put_meeting(aliases, from.ids[0], to.ids[0]);
 }
 
 // ---- the rules ------------------------------------------------------------------------------------------

@@ -134,6 +134,48 @@ int32_t new_value(Flow *flow, const HloInstruction *inst, uint32_t node, bool is
     return value->id;
 }
 
+typedef struct Numbering {
+    HloCompList order;
+    size_t *calls_left;  // by computation id: calls of computations that are not in the order yet
+    HloBits passed;      // by computation id: its turn has come
+    HloVec ready;        // those whose last callee has just been put in the order
+} Numbering;
+
+static void put_in_order(const HloDataflow *flow, Numbering *numbering, HloComputation *comp) {
+    hlo_vec_push(flow->arena, &numbering->ready, comp);
+    for (size_t next = 0; next < numbering->ready.count; next++) {
+        HloComputation *ready = numbering->ready.items[next];
+        numbering->order.items[numbering->order.count++] = ready;
+        for (size_t i = 0; i < ready->callers.count; i++) {
+            HloComputation *outer = ((const HloInstruction *)ready->callers.items[i])->comp;
+            if (--numbering->calls_left[outer->id] || !hlo_bits_has(numbering->passed, outer->id)) continue;
+            hlo_vec_push(flow->arena, &numbering->ready, outer);
+        }
+    }
+    numbering->ready.count = 0;
+}
+
+// Values are numbered in module order, except that a computation comes right behind the last of its callees when
+// that one stands later in the list, as those that passes make do.
+static HloCompList numbering_order(const HloDataflow *flow) {
+    const HloModule *m = flow->m;
+    Numbering numbering = {
+        .order = {HLO_NEW_ARRAY(flow->arena, HloComputation *, m->count), 0},
+        .calls_left = HLO_NEW_ARRAY(flow->arena, size_t, m->computation_id_limit),
+        .passed = hlo_bits_new(flow->arena, m->computation_id_limit),
+    };
+    HLO_EACH_COMP(comp, m) {
+        for (size_t i = 0; i < comp->callers.count; i++) {
+            numbering.calls_left[((const HloInstruction *)comp->callers.items[i])->comp->id]++;
+        }
+    }
+    HLO_EACH_COMP(comp, m) {
+        hlo_bits_add(numbering.passed, comp->id);
+        if (!numbering.calls_left[comp->id]) put_in_order(flow, &numbering, comp);
+    }
+    return numbering.order;
+}
+
 static void define_range(Flow *flow, const HloInstruction *inst, uint32_t from, uint32_t to) {
     for (uint32_t node = from; node < to; node++) new_value(flow, inst, node, false);
 }
@@ -152,8 +194,9 @@ static void define_values(Flow *flow, const HloInstruction *inst) {
 }
 
 static void define_all_values(Flow *flow) {
-    for (size_t i = 0; i < flow->out->order.count; i++) {
-        HloInstList insts = flow->out->post_order[flow->out->order.items[i]->id];
+    HloCompList order = numbering_order(flow->out);
+    for (size_t i = 0; i < order.count; i++) {
+        HloInstList insts = flow->out->post_order[order.items[i]->id];
         for (size_t k = 0; k < insts.count; k++) define_values(flow, insts.items[k]);
     }
 }
