@@ -196,7 +196,7 @@ static void climb_to_callers(Report *report, HloVec *stack, const Climb *climb) 
         const HloInstruction *caller = callers->items[i];
         HloVec inward = count == 1 ? climb->inward : copy_path(report, &climb->inward);
         push_name(report, &inward, leaf_name(caller), "");
-        push_climb(report, stack, caller->comp, inward, i == 0 ? share + rest : share);
+        push_climb(report, stack, caller->comp, inward, share + ((int64_t)i < rest));
         report->paths += count > 1;
     }
 }
