@@ -72,5 +72,7 @@ bool hlo_literal_is_splat(const HloLiteral *literal);
 void hlo_put_scalar(HloBuffer *out, const HloLiteral *literal, int64_t at, bool in_array);
 // The whole value on one line, without its shape.
 void hlo_put_literal(HloBuffer *out, const HloLiteral *literal);
+// The value with its shapes and one row a line, as tools that run modules show it.
+void hlo_put_literal_lines(HloBuffer *out, const HloLiteral *literal);
 
 #endif

@@ -1,4 +1,4 @@
-// Literals as text on one line (printing chapter, §5.5 and §5.6).
+// Literals as text, on one line or on many (printing chapter, §5.5 and §5.6).
 
 #include "hlo/literal.h"
 
@@ -73,9 +73,20 @@ void hlo_put_scalar(HloBuffer *out, const HloLiteral *literal, int64_t at, bool 
 
 // ---- arrays ---------------------------------------------------------------------------------------------
 
+// How the parts of a literal are set apart: all on one line, or with shapes and one row a line.
+typedef struct Style {
+    const char *gap;    // after an opening brace, before a closing one
+    const char *row;    // in front of the innermost braces
+    const char *joiner; // between items of the outer levels
+} Style;
+
+static const Style one_line = {" ", "", ", "};
+static const Style many_lines = {"\n", "  ", ",\n"};
+
 // The walk over an array of rank >= 2. Levels are dimensions: 0 is the outermost pair of braces.
 typedef struct Walk {
     HloBuffer *out;
+    const Style *style;
     const HloLiteral *literal;
     const int64_t *dims;
     size_t rank;
@@ -85,6 +96,7 @@ typedef struct Walk {
 
 static void put_row(Walk *w) {
     int64_t size = w->dims[w->rank - 1];
+    hlo_put_string(w->out, w->style->row);
     hlo_put_string(w->out, size > 1 ? "{ " : "{");
     for (int64_t i = 0; i < size; i++) {
         if (i) hlo_put(w->out, ", ", 2);
@@ -97,14 +109,17 @@ static void put_row(Walk *w) {
 static void open_level(Walk *w, size_t level) {
     enum { COMMENTED_RANK = 4 };
     w->position[level] = 0;
-    hlo_put(w->out, "{ ", 2);
-    if (level == 0 || w->rank < COMMENTED_RANK) return;
-    hlo_put_string(w->out, "/*i");
+    hlo_put_char(w->out, '{');
+    if (level == 0 || w->rank < COMMENTED_RANK) {
+        hlo_put_string(w->out, w->style->gap);
+        return;
+    }
+    hlo_put_string(w->out, " /*i");
     hlo_put_uint(w->out, level - 1);
     hlo_put_char(w->out, '=');
     hlo_put_int(w->out, w->position[level - 1]);
     hlo_put_string(w->out, "*/");
-    if (w->dims[level] > 0) hlo_put_char(w->out, ' ');
+    if (w->dims[level] > 0) hlo_put_string(w->out, w->style->gap);
 }
 
 // Depth-first without recursion, since a file decides the rank.
@@ -113,12 +128,13 @@ static void put_nested(Walk *w) {
     open_level(w, 0);
     for (;;) {
         if (w->position[level] == w->dims[level]) {
-            hlo_put(w->out, " }", 2);
+            hlo_put_string(w->out, w->style->gap);
+            hlo_put_char(w->out, '}');
             if (level == 0) return;
             w->position[--level]++;
             continue;
         }
-        if (w->position[level]) hlo_put(w->out, ", ", 2);
+        if (w->position[level]) hlo_put_string(w->out, w->style->joiner);
         if (level + 1 == innermost) {
             put_row(w);
             w->position[level]++;
@@ -137,7 +153,7 @@ static void put_vector(HloBuffer *out, const HloLiteral *literal) {
     hlo_put_char(out, '}');
 }
 
-static void put_array(HloBuffer *out, const HloLiteral *literal) {
+static void put_array(HloBuffer *out, const HloLiteral *literal, const Style *style) {
     enum { USUAL_RANK = 16 };
     const HloShape *shape = literal->shape;
     if (shape->rank == 0) {
@@ -151,14 +167,24 @@ static void put_array(HloBuffer *out, const HloLiteral *literal) {
     int64_t usual[USUAL_RANK];
     int64_t *position = shape->rank <= USUAL_RANK ? usual : calloc(shape->rank, sizeof *position);
     if (position)
-        put_nested(&(Walk){out, literal, shape->dims, shape->rank, position, 0});
+        put_nested(&(Walk){out, style, literal, shape->dims, shape->rank, position, 0});
     else
         out->failed = true;
     if (position != usual) free(position);
 }
 
+// ---- whole values ---------------------------------------------------------------------------------------
+
 // Tuple nesting is bounded by the reader.
-static void put_tuple(HloBuffer *out, const HloLiteral *literal) {
+void hlo_put_literal(HloBuffer *out, const HloLiteral *literal) {
+    if (hlo_shape_is_array(literal->shape)) {
+        put_array(out, literal, &one_line);
+        return;
+    }
+    if (!hlo_shape_is_tuple(literal->shape)) {
+        hlo_put_string(out, hlo_type_name(literal->shape->type));
+        return;
+    }
     hlo_put(out, "( ", 2);
     for (size_t i = 0; i < literal->shape->rank; i++) {
         if (i) hlo_put(out, ", ", 2);
@@ -167,11 +193,21 @@ static void put_tuple(HloBuffer *out, const HloLiteral *literal) {
     hlo_put(out, " )", 2);
 }
 
-void hlo_put_literal(HloBuffer *out, const HloLiteral *literal) {
-    if (hlo_shape_is_array(literal->shape))
-        put_array(out, literal);
-    else if (hlo_shape_is_tuple(literal->shape))
-        put_tuple(out, literal);
-    else
+void hlo_put_literal_lines(HloBuffer *out, const HloLiteral *literal) {
+    if (hlo_shape_is_array(literal->shape)) {
+        hlo_put_shape(out, literal->shape, false);
+        hlo_put_char(out, ' ');
+        put_array(out, literal, &many_lines);
+        return;
+    }
+    if (!hlo_shape_is_tuple(literal->shape)) {
         hlo_put_string(out, hlo_type_name(literal->shape->type));
+        return;
+    }
+    hlo_put(out, "(\n", 2);
+    for (size_t i = 0; i < literal->shape->rank; i++) {
+        if (i) hlo_put(out, ",\n", 2);
+        hlo_put_literal_lines(out, literal->elements[i]);
+    }
+    hlo_put(out, "\n)", 2);
 }

@@ -635,7 +635,7 @@ static void put_control_predecessors(Printer *p, const HloInstruction *inst) {
     for (size_t i = 0; i < inst->control_preds.count; i++) {
         if (i) hlo_put(p->out, ", ", 2);
         const HloInstruction *before = inst->control_preds.items[i];
-        hlo_put_inst_name(p, before);
+        hlo_put_name(p, before->name);  // never canonical
     }
     hlo_put_char(p->out, '}');
 }

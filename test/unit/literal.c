@@ -183,6 +183,17 @@ static void put_literal_tuple_has_blanks_inside(void **state) {
     expect_text(f, literal_of(f, hlo_shape_tuple(&f->shapes, parts, 3)), "( 0, ( token ), (  ) )");
 }
 
+static void put_literal_lines_rows_have_their_own(void **state) {
+    Fixture *f = *state;
+    const int64_t dims[] = {1, 2, 1, 2}, none[] = {2, 0, 2};
+    const HloShape *parts[] = {hlo_shape_of(&f->shapes, HLO_S32, dims, 4), hlo_shape_of(&f->shapes, HLO_S32, none, 3),
+                               hlo_shape_scalar(&f->shapes, HLO_PRED)};
+    hlo_put_literal_lines(&f->out, literal_of(f, hlo_shape_tuple(&f->shapes, parts, 3)));
+    assert_string_equal(f->out.data,
+                        "(\ns32[1,2,1,2] {\n{ /*i0=0*/\n{ /*i1=0*/\n  { 0, 0 }\n},\n{ /*i1=1*/\n  { 0, 0 }\n}\n}\n},\n"
+                        "s32[2,0,2] {\n{\n\n},\n{\n\n}\n},\npred[] false\n)");
+}
+
 static void put_literal_pred_is_a_word_only_alone(void **state) {
     Fixture *f = *state;
     HloLiteral *scalar = array(f, HLO_PRED, NULL, 0), *pair = vector(f, HLO_PRED, 2);
@@ -246,6 +257,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(literal_equal_ignores_layout_only, set_up, tear_down),
         cmocka_unit_test_setup_teardown(put_literal_each_rank_has_its_braces, set_up, tear_down),
         cmocka_unit_test_setup_teardown(put_literal_tuple_has_blanks_inside, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(put_literal_lines_rows_have_their_own, set_up, tear_down),
         cmocka_unit_test_setup_teardown(put_literal_pred_is_a_word_only_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(put_scalar_each_type_has_its_digits, set_up, tear_down),
     };

@@ -101,6 +101,21 @@ static void print_instruction_canonical_has_no_names(void **state) {
     expect(f, "f32[] add(f32[], f32[])");
 }
 
+static void print_canonical_names_spare_control_predecessors(void **state) {
+    Fixture *f = *state;
+    HloInstruction *p = parameter(f, f->comp, hlo_shape_scalar(&f->m->shapes, HLO_F32), "p");
+    HloInstruction *sum = add(f, p, p);
+    hlo_add_control_edge(p, sum);
+    hlo_computation_set_root(f->comp, sum);
+    HloPrintOptions options = hlo_print_default();
+    options.canonical_names = true;
+    hlo_print_computation(f->comp, &options, &f->out);
+    expect(f, "%main (p: f32[]) -> f32[] {\n"
+              "  tmp_0 = f32[] parameter(0)\n"
+              "  ROOT tmp_1 = f32[] add(tmp_0, tmp_0), control-predecessors={%p}\n"
+              "}");
+}
+
 static void print_without_ids_cuts_names_at_the_first_dot(void **state) {
     Fixture *f = *state;
     build_sum_of_pair(f);
@@ -197,6 +212,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(print_module_dump_form_hides_tuple_elements, set_up, tear_down),
         cmocka_unit_test_setup_teardown(print_computation_alone_has_no_entry_word, set_up, tear_down),
         cmocka_unit_test_setup_teardown(print_instruction_canonical_has_no_names, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(print_canonical_names_spare_control_predecessors, set_up, tear_down),
         cmocka_unit_test_setup_teardown(print_without_ids_cuts_names_at_the_first_dot, set_up, tear_down),
         cmocka_unit_test_setup_teardown(print_many_operands_are_counted_and_can_be_cut, set_up, tear_down),
         cmocka_unit_test_setup_teardown(print_bodies_exponential_nesting_fails, set_up, tear_down),
