@@ -34,7 +34,8 @@ void hlo_rewriter_note(HloRewriter *rw, const char *rule, HloInstruction *old_in
 
 typedef enum HloReplaceFlags {
     HLO_REPLACE_PLAIN = 0,
-    HLO_REPLACE_RELAY_CONTROL = 1,      // give old's control edges to new; else an old with edges is refused
+    HLO_REPLACE_RELAY_CONTROL = 1,      // give old's control edges to new, bridge those of operands that die with old;
+                                        // without it an old with edges is refused, and operands with edges stay
     HLO_REPLACE_PRESERVE_SHARDING = 2,  // refuse when both have shardings that differ
     HLO_REPLACE_KEEP_OPERANDS = 4,      // remove old alone, not the operands that it leaves dead
     HLO_REPLACE_KEEP_ORIGIN = 8,        // new keeps its origin, or the lack of one

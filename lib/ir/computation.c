@@ -80,25 +80,44 @@ static bool guards_effects(const HloInstruction *inst) {
     return false;
 }
 
-static bool may_follow(const HloInstruction *inst) {
-    return inst->comp && hlo_is_dead(inst) && !hlo_has_control_edges(inst) && inst->op != HLO_OP_PARAMETER &&
-           !hlo_has_side_effect(inst) && !guards_effects(inst);
+static bool may_follow(const HloInstruction *inst, bool relay) {
+    return inst->comp && hlo_is_dead(inst) && (relay || !hlo_has_control_edges(inst)) &&
+           inst->op != HLO_OP_PARAMETER && !hlo_has_side_effect(inst) && !guards_effects(inst);
 }
 
-size_t hlo_computation_remove_with_operands(HloComputation *comp, HloInstruction *inst) {
+// Takes an instruction out of the control order: everything before it comes before everything after it.
+static void bridge_control_edges(HloInstruction *inst) {
+    for (size_t i = 0; i < inst->control_preds.count; i++) {
+        for (size_t k = 0; k < inst->control_succs.count; k++) {
+            hlo_add_control_edge(inst->control_preds.items[i], inst->control_succs.items[k]);
+        }
+    }
+    hlo_drop_control_edges(inst);
+}
+
+static size_t remove_with_operands(HloComputation *comp, HloInstruction *inst, bool relay) {
     HloArena scratch = {.trap = comp->m->arena.trap};
     HloVec queue = {0};
     hlo_vec_push(&scratch, &queue, inst);
     size_t removed = 0;
     for (size_t i = 0; i < queue.count; i++) {
         HloInstruction *at = queue.items[i];
-        if (i > 0 && !may_follow(at)) continue;
+        if (i > 0 && !may_follow(at, relay)) continue;
+        if (relay) bridge_control_edges(at);
         hlo_computation_remove(comp, at);
         removed++;
         for (size_t k = 0; k < at->operands.count; k++) hlo_vec_push(&scratch, &queue, at->operands.items[k]);
     }
     hlo_arena_free(&scratch);
     return removed;
+}
+
+size_t hlo_computation_remove_with_operands(HloComputation *comp, HloInstruction *inst) {
+    return remove_with_operands(comp, inst, false);
+}
+
+size_t hlo_computation_remove_with_operands_relaying(HloComputation *comp, HloInstruction *inst) {
+    return remove_with_operands(comp, inst, true);
 }
 
 void hlo_computation_set_root(HloComputation *comp, HloInstruction *root) {

@@ -94,6 +94,16 @@ static void stamp_rule(const HloRewriter *rw, HloInstruction *inst, const char *
     if (inst->made_by_pass == rw->cx->pass->name && !inst->made_by_rule) inst->made_by_rule = rule;
 }
 
+static void remove_replaced(HloInstruction *inst, unsigned flags) {
+    if (flags & HLO_REPLACE_KEEP_OPERANDS) {
+        hlo_computation_remove(inst->comp, inst);
+    } else if (flags & HLO_REPLACE_RELAY_CONTROL) {
+        hlo_computation_remove_with_operands_relaying(inst->comp, inst);
+    } else {
+        hlo_computation_remove_with_operands(inst->comp, inst);
+    }
+}
+
 bool hlo_replace_with(HloRewriter *rw, HloInstruction *old_inst, HloInstruction *new_inst, const char *rule,
                       unsigned flags) {
     if (!hlo_is_ok(rw->failure) || !new_inst || old_inst == new_inst || hlo_rewriter_is_spent(rw)) return false;
@@ -105,12 +115,7 @@ bool hlo_replace_with(HloRewriter *rw, HloInstruction *old_inst, HloInstruction 
     stamp_rule(rw, new_inst, rule);
     hlo_rewriter_note(rw, rule, old_inst, new_inst);
     hand_over(rw, old_inst, new_inst, flags);
-    if (!hlo_is_dead(old_inst) || !hlo_is_removable(old_inst)) return true;
-    if (flags & HLO_REPLACE_KEEP_OPERANDS) {
-        hlo_computation_remove(old_inst->comp, old_inst);
-    } else {
-        hlo_computation_remove_with_operands(old_inst->comp, old_inst);
-    }
+    if (hlo_is_dead(old_inst) && hlo_is_removable(old_inst)) remove_replaced(old_inst, flags);
     return true;
 }
 

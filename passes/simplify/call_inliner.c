@@ -14,8 +14,9 @@
 #include "hlo/pass.h"
 #include "hlo/rewriter.h"
 
-// Calls that double at every level make a module of any size. Instructions that inlining may add:
-enum { MAX_CLONED = 1 << 24 };
+// Calls that double at every level make a module of any size. Inlining may add this many instructions to a small module,
+// and to a large one this many times its own.
+enum { MOST_CLONED = 1 << 20, MOST_GROWTH = 16 };
 
 // Longer op_names are left alone, as the simplifier chapter says (§4.1).
 enum { LONGEST_OP_NAME = 1024 };
@@ -27,6 +28,7 @@ typedef struct Inliner {
     bool joins_frames;
     const char *preserved_composites;
     size_t cloned;         // instructions made so far
+    size_t most_cloned;
     HloMap frame_index;    // (location, parent) -> frame id, filled when first needed
     size_t frame_capacity;
     HloMap joined;         // (outer frame, inner frame) -> frame id
@@ -343,8 +345,9 @@ static HloStatus inline_call(Inliner *in, HloInstruction *call) {
     HloRewriter *rw = &in->rw;
     HloComputation *callee = hlo_called(call, 0);
     in->cloned += callee->count;
-    if (in->cloned > MAX_CLONED) {
-        return hlo_error(HLO_RESOURCE_EXHAUSTED, "inlining the calls takes more than %d instructions", MAX_CLONED);
+    if (in->cloned > in->most_cloned) {
+        return hlo_error(HLO_RESOURCE_EXHAUSTED, "inlining the calls takes more than %zu new instructions",
+                         in->most_cloned);
     }
     hlo_rewriter_at(rw, call);
     rw->rule = "inline-call";
@@ -381,6 +384,7 @@ static HloStatus run(HloPassContext *cx, HloModule *m, bool *changed) {
                   .single_call_site = hlo_option_bool(cx, "single-call-site"),
                   .joins_frames = hlo_option_bool(cx, "join-stack-frames"),
                   .preserved_composites = hlo_option_text(cx, "composites-to-preserve")};
+    in.most_cloned = MOST_CLONED + MOST_GROWTH * hlo_module_instruction_count(m);
     count_call_sites(&in, m);
     HloCompList comps = hlo_module_post_order(m, cx->scratch);
     for (size_t k = 0; k < comps.count; k++) HLO_TRY(inline_calls_in(&in, comps.items[k]));

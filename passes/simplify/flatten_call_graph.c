@@ -16,20 +16,23 @@
 #include "hlo/pass.h"
 #include "hlo/rewriter.h"
 
-// A chain of computations that each call the next one twice doubles at every step. Instructions that clones may add:
-enum { MAX_CLONED = 1 << 24 };
+// A chain of computations that each call the next one twice doubles at every step. Clones may add this many instructions
+// to a small module, and to a large one this many times its own.
+enum { MOST_CLONED = 1 << 20, MOST_GROWTH = 16 };
 
 typedef struct Flatten {
     HloRewriter rw;
     size_t cloned;  // instructions made so far
+    size_t most_cloned;
 } Flatten;
 
 static HloStatus clone_for_slot(Flatten *f, HloInstruction *caller, size_t slot, HloVec *work) {
     HloModule *m = f->rw.m;
     HloComputation *comp = hlo_called(caller, slot);
     f->cloned += comp->count;
-    if (f->cloned > MAX_CLONED) {
-        return hlo_error(HLO_RESOURCE_EXHAUSTED, "flattening the calls takes more than %d instructions", MAX_CLONED);
+    if (f->cloned > f->most_cloned) {
+        return hlo_error(HLO_RESOURCE_EXHAUSTED, "flattening the calls takes more than %zu new instructions",
+                         f->most_cloned);
     }
     hlo_rewriter_note(&f->rw, "clone-callee", caller, caller);
     const char *name = hlo_arena_printf(f->rw.scratch, "%s.clone", comp->name);
@@ -73,7 +76,6 @@ static int compare_callers(const void *a, const void *b) {
 
 static HloStatus flatten(Flatten *f, HloComputation *comp) {
     size_t count = comp->callers.count;
-    if (count < 2) return hlo_ok();
     HloInstruction **callers = hlo_arena_copy(f->rw.scratch, comp->callers.items, count * sizeof *callers);
     qsort(callers, count, sizeof *callers, compare_callers);
     for (size_t k = 0; k < count; k++) {
@@ -86,6 +88,7 @@ static HloStatus flatten(Flatten *f, HloComputation *comp) {
 
 static HloStatus run(HloPassContext *cx, HloModule *m, bool *changed) {
     Flatten f = {.rw = hlo_rewriter(cx, m)};
+    f.most_cloned = MOST_CLONED + MOST_GROWTH * hlo_module_instruction_count(m);
     HloCompList comps = hlo_module_post_order(m, cx->scratch);
     for (size_t k = 0; k < comps.count; k++) HLO_TRY(flatten(&f, comps.items[k]));
     return hlo_rewriter_finish(&f.rw, changed);
