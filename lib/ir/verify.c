@@ -72,6 +72,7 @@ HloStatus hlo_verify_callee_thread(const HloInstruction *inst, const HloComputat
 
 static HloStatus verify_computations(HloVerify *v) {
     HLO_EACH_COMP(comp, v->m) {
+        v->in_fusion = hlo_is_fusion_computation(comp);
         HLO_EACH_INST(inst, comp) HLO_TRY(hlo_verify_instruction(v, inst));
         HLO_EACH_INST(inst, comp) HLO_TRY(hlo_verify_sharding(v, inst));
     }

@@ -139,7 +139,7 @@ static bool alias_shapes_match(const HloVerify *v, const HloInstruction *inst, c
         b = unwrapped(b);
     }
     if (!v->options.layout_sensitive) return hlo_shape_compatible(a, b);
-    bool relaxed = hlo_is_fusion_computation(inst->comp) || (inst->comp != v->m->entry && !inst->comp->callers.count);
+    bool relaxed = v->in_fusion || (inst->comp != v->m->entry && !inst->comp->callers.count);
     return hlo_shape_equal(a, b, relaxed ? HLO_IGNORE_TILES | HLO_IGNORE_MEMORY_SPACE : HLO_IGNORE_NOTHING);
 }
 

@@ -111,7 +111,7 @@ HloStatus hlo_verify_dynamic_update_slice(HloVerify *v, const HloInstruction *in
         return hlo_verify_result(v, inst, hlo_operand(inst, 0)->shape, HLO_COMPARE_SAME);
     }
     HLO_TRY(hlo_verify_infer(v, inst, &inferred));
-    if (v->options.layout_sensitive && hlo_is_fusion_computation(inst->comp)) {
+    if (v->options.layout_sensitive && v->in_fusion) {
         if (hlo_shape_equal(inferred, inst->shape, HLO_IGNORE_TILES | HLO_IGNORE_MEMORY_SPACE)) return hlo_ok();
     }
     return hlo_verify_result(v, inst, inferred, HLO_COMPARE_SAME);

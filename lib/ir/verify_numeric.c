@@ -82,6 +82,53 @@ HloStatus hlo_verify_reducer_types(HloVerify *v, const HloInstruction *inst) {
     return hlo_ok();
 }
 
+// ---- sort -----------------------------------------------------------------------------------------------
+
+// Parameters 2k and 2k+1 of the comparator are scalars of operand k.
+static HloStatus check_comparator(const HloVerify *v, const HloInstruction *inst, const HloComputation *less) {
+    size_t count = hlo_operand_count(inst);
+    const HloShape *result = less->root->shape;
+    if (!hlo_shape_is_scalar(result) || result->type != HLO_PRED) {
+        return hlo_verify_fail(inst, HLO_INTERNAL, "comparator", "'%s' must return pred[], returns %s", less->name,
+                               hlo_verify_text(v, result));
+    }
+    if (hlo_parameter_count(less) != 2 * count) {
+        return hlo_verify_fail(inst, HLO_INTERNAL, "comparator", "'%s' must take %zu parameters, takes %zu", less->name,
+                               2 * count, hlo_parameter_count(less));
+    }
+    for (size_t p = 0; p < 2 * count; p++) {
+        const HloShape *parameter = hlo_parameter(less, p)->shape, *sorted = hlo_operand(inst, p / 2)->shape;
+        bool both_float = hlo_type_is_float(parameter->type) && hlo_type_is_float(sorted->type);
+        if (hlo_shape_is_scalar(parameter) && (parameter->type == sorted->type || both_float)) continue;
+        return hlo_verify_fail(inst, HLO_INTERNAL, "comparator", "parameter %zu is %s, the sorted array %s", p,
+                               hlo_verify_text(v, parameter), hlo_verify_text(v, sorted));
+    }
+    return hlo_ok();
+}
+
+static HloStatus check_sorted_arrays(const HloVerify *v, const HloInstruction *inst) {
+    const HloShape *first = hlo_operand(inst, 0)->shape;
+    int64_t dimension = hlo_int(inst, HLO_ATTR_DIMENSION);
+    for (size_t k = 0; k < hlo_operand_count(inst); k++) {
+        const HloShape *x = hlo_operand(inst, k)->shape;
+        if (hlo_shape_is_array(x) && hlo_shape_same_dims(first, x)) continue;
+        return hlo_verify_fail(inst, HLO_INTERNAL, "sorted-arrays", "operands 0 and %zu, %s and %s, must be arrays of one size",
+                               k, hlo_verify_text(v, first), hlo_verify_text(v, x));
+    }
+    if (dimension >= 0 && (uint64_t)dimension < first->rank) return hlo_ok();
+    return hlo_verify_fail(inst, HLO_INTERNAL, "sort-dimension", "expected a dimension of %s, found %lld",
+                           hlo_verify_text(v, first), (long long)dimension);
+}
+
+HloStatus hlo_verify_sort(HloVerify *v, const HloInstruction *inst) {
+    const HloShape *inferred;
+    HLO_TRY(hlo_verify_infer(v, inst, &inferred));
+    if (!inst->called.count) return hlo_verify_fail(inst, HLO_INTERNAL, "callees", "it calls no computation");
+    HLO_TRY(check_sorted_arrays(v, inst));
+    HLO_TRY(check_comparator(v, inst, hlo_called(inst, 0)));
+    return hlo_verify_result(v, inst, inferred, HLO_COMPARE_LOOSE);
+}
+
 // ---- scan -----------------------------------------------------------------------------------------------
 
 static const HloShape *result_element(const HloShape *shape, size_t k) {

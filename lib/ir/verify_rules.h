@@ -12,6 +12,7 @@ typedef struct HloVerify {
     HloVerifyOptions options;
     HloArena *arena;    // for everything that lives as long as the run
     HloShapes shapes;   // inferred shapes, in `arena`
+    bool in_fusion;     // the instruction being verified is in a fused computation
     HloMap wrapped;     // async instruction -> the computation that its chain runs
 } HloVerify;
 
@@ -93,6 +94,7 @@ HloStatus hlo_verify_ragged_dot(HloVerify *v, const HloInstruction *inst);
 HloStatus hlo_verify_scaled_dot(HloVerify *v, const HloInstruction *inst);
 HloStatus hlo_verify_convolution(HloVerify *v, const HloInstruction *inst);
 HloStatus hlo_verify_reducer_types(HloVerify *v, const HloInstruction *inst);
+HloStatus hlo_verify_sort(HloVerify *v, const HloInstruction *inst);
 HloStatus hlo_verify_scan(HloVerify *v, const HloInstruction *inst);
 HloStatus hlo_verify_rng(HloVerify *v, const HloInstruction *inst);
 HloStatus hlo_verify_rng_bit_generator(HloVerify *v, const HloInstruction *inst);

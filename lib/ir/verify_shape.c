@@ -37,7 +37,7 @@ static const VerifyRow rows[HLO_OP_COUNT] = {
     [HLO_OP_MAP] = {hlo_verify_reducer_types},
     [HLO_OP_REDUCE] = {hlo_verify_reducer_types},
     [HLO_OP_REDUCE_WINDOW] = {hlo_verify_reducer_types, .mixes = true},
-    [HLO_OP_SORT] = {.mixes = true},
+    [HLO_OP_SORT] = {hlo_verify_sort, .mixes = true},
     [HLO_OP_SCAN] = {hlo_verify_scan},
 
     [HLO_OP_WHILE] = {hlo_verify_while, .mixes = true},
