@@ -2,6 +2,10 @@
 
 #include "hlo/cpu.h"
 
+// The simplifier keeps what NaN does to minimum and maximum: xla_cpu_enable_fast_min_max, on by default in the reference,
+// would not.
+#define ALGSIMP_OPTIONS "supports-non-canonical-dots=false, executing-on-cpu"
+
 // Calls are flattened, then inlined; two rounds of simplification; copies last, so that nothing after them makes values
 // share memory that must not.
 static const char pipeline_text[] =
@@ -10,11 +14,13 @@ static const char pipeline_text[] =
     "HLO passes through layout assignment("
     "  zero_sized_hlo_elimination,"
     "  call-inliner{single-call-site},"
-    "  fix(simplification(dce, zero_sized_hlo_elimination, tuple-simplifier, dce)),"
+    "  fix(simplification("
+    "    algsimp{" ALGSIMP_OPTIONS "}, dce, zero_sized_hlo_elimination, tuple-simplifier, dce)),"
     "  cse, tuple-simplifier, flatten-call-graph),"
     "HLO passes after layout assignment("
     "  tuple-simplifier,"
-    "  fix(simplification after layout assignment(dce, cse{layout-sensitive})),"
+    "  fix(simplification after layout assignment("
+    "    algsimp{layout-sensitive, " ALGSIMP_OPTIONS "}, dce, cse{layout-sensitive})),"
     "  dce, copy-insertion, dce)";
 
 HloStatus hlo_cpu_pipeline(HloArena *arena, HloElement **out) {
