@@ -184,6 +184,12 @@ static bool is_control_dependency(const HloInstruction *inst) {
     return inst->op == HLO_OP_CUSTOM_CALL && strcmp(hlo_text(inst, HLO_ATTR_CUSTOM_CALL_TARGET), "control_dep") == 0;
 }
 
+static HloStatus wrong_partner(const HloInstruction *inst, const char *rule, const PairRow *row, const HloInstruction *found) {
+    bool two = row->also != row->partner;
+    return hlo_verify_fail(inst, HLO_INTERNAL, rule, "expected %s%s%s, found '%s' (%s)", hlo_op_name(row->partner),
+                           two ? " or " : "", two ? hlo_op_name(row->also) : "", found->name, hlo_op_name(found->op));
+}
+
 static HloStatus check_consumer(const HloInstruction *inst, const PairRow *row) {
     const HloInstruction *consumer = NULL;
     size_t count = 0;
@@ -198,16 +204,14 @@ static HloStatus check_consumer(const HloInstruction *inst, const PairRow *row) 
         return hlo_verify_fail(inst, HLO_INTERNAL, "one-consumer", "expected one consumer, found %zu", count);
     }
     if (consumer->op == row->partner || consumer->op == row->also) return hlo_ok();
-    return hlo_verify_fail(inst, HLO_INTERNAL, "consumer-kind", "expected %s or %s, found '%s' (%s)", hlo_op_name(row->partner),
-                           hlo_op_name(row->also), consumer->name, hlo_op_name(consumer->op));
+    return wrong_partner(inst, "consumer-kind", row, consumer);
 }
 
 static HloStatus check_producer(const HloInstruction *inst, const PairRow *row) {
     if (!hlo_operand_count(inst)) return hlo_verify_fail(inst, HLO_INTERNAL, "producer-kind", "it has no operand");
     const HloInstruction *producer = hlo_operand(inst, 0);
     if (producer->op == row->partner || producer->op == row->also) return hlo_ok();
-    return hlo_verify_fail(inst, HLO_INTERNAL, "producer-kind", "expected %s or %s, found '%s' (%s)", hlo_op_name(row->partner),
-                           hlo_op_name(row->also), producer->name, hlo_op_name(producer->op));
+    return wrong_partner(inst, "producer-kind", row, producer);
 }
 
 // Async values may be used only as operand 0 of an update or a done.
