@@ -46,6 +46,7 @@ typedef struct HloUse {
     const HloInstruction *user;
     uint32_t operand;  // operand number
     uint32_t node;     // in the operand's shape
+    const HloInstruction *from;  // the operand at the time of the analysis
 } HloUse;
 
 typedef struct HloValue {
@@ -152,16 +153,23 @@ typedef struct HloAliasing {
 
 HLO_MUST_USE HloStatus hlo_aliasing_run(HloArena *arena, HloDataflow *flow, HloSharing *sharing, HloAliasing **out);
 
-// ---- order without a schedule (§3.4) --------------------------------------------------------------------
+// ---- order (§3.4) ---------------------------------------------------------------------------------------
 
-// What must come before what by data and control edges, as they were when the ordering was made: changes of the module
-// after that do not change its answers. Needs a flat call graph.
+// What comes before what by the schedule, or without one by data and control edges, as they were when the ordering was
+// made: changes of the module after that do not change its answers. Needs a flat call graph.
 typedef struct HloOrdering HloOrdering;
 
 HloOrdering *hlo_ordering_new(HloArena *arena, HloDataflow *flow, HloSharing *sharing);
 bool hlo_is_defined_before(HloOrdering *ordering, const HloValue *a, const HloValue *b);
+// What the uses of one value met in branches of conditionals: one in a branch that excludes the other value's, and one
+// by the conditional through an operand that only hands the value on. Each alone is harmless; with both the reference
+// takes the values to overlap.
+typedef struct HloBranchUses {
+    bool has_exclusive, has_handed_on;
+} HloBranchUses;
+
 // Is `value` defined only after `use` is over? The use's operand is looked up in the module as it is now.
-bool hlo_use_is_before(HloOrdering *ordering, const HloUse *use, const HloValue *value);
+bool hlo_use_is_before(HloOrdering *ordering, const HloUse *use, const HloValue *value, HloBranchUses *branches);
 // Does the instruction belong to `comp` or to a computation that is entered from it?
 bool hlo_is_nested_in(const HloOrdering *ordering, const HloInstruction *inst, const HloComputation *comp);
 // A position in an order that agrees with hlo_is_defined_before.

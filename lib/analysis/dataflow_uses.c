@@ -152,7 +152,7 @@ static void uses_at(UseList *list, const Edges *edges, const HloPosition *positi
     for (size_t i = 0; i < count; i++) {
         const HloInstruction *user = items[i].user;
         bool counts = may_read(user, position->node) || (hlo_is_root(user) && root_of[user->comp->id] == id);
-        if (counts) push_use(list, (HloUse){user, items[i].operand, position->node});
+        if (counts) push_use(list, (HloUse){user, items[i].operand, position->node, position->inst});
     }
 }
 

@@ -1,7 +1,7 @@
-// Order of definitions and uses in a module that has no schedule (§3.4 of the buffer assignment chapter).
+// Order of definitions and uses (§3.4 of the buffer assignment chapter).
 //
-// Inside one computation, what reaches what through operands and control edges; across computations, the callers
-// that stand in the nearest common one. In a flat call graph each entered computation has one caller, so the
+// Inside one computation: its sequence, where it is scheduled, else what reaches what through operands and control
+// edges; across computations, the callers that stand in the nearest common one. In a flat call graph each entered computation has one caller, so the
 // computations form a tree.
 
 #include "hlo/dataflow.h"
@@ -18,6 +18,8 @@ typedef struct Graph {
     uint32_t *successors;          // positions: users and control successors
     size_t count;
     HloBits *reached;              // by position: what it reaches, made when asked for; no words: not yet
+    uint32_t *time;                // by instruction id: place in the sequence; NULL: not scheduled
+    const HloInstruction *root;
 } Graph;
 
 struct HloOrdering {
@@ -64,6 +66,13 @@ static void copy_edges(HloOrdering *ordering, Graph *graph, const HloComputation
     }
 }
 
+static void copy_sequence(HloOrdering *ordering, Graph *graph, const HloComputation *comp) {
+    graph->root = comp->root;
+    if (!ordering->flow->m->is_scheduled || comp->sequence_count != comp->count) return;
+    graph->time = HLO_NEW_ARRAY(ordering->arena, uint32_t, comp->id_limit);
+    for (size_t i = 0; i < comp->sequence_count; i++) graph->time[comp->sequence[i]->id] = (uint32_t)i;
+}
+
 // Callers come before callees here, so theirs is known.
 static void find_caller(HloOrdering *ordering, Graph *graph, const HloComputation *comp) {
     bool is_entered = ordering->flow->context[comp->id] == HLO_CONTEXT_SEQUENTIAL;
@@ -99,6 +108,7 @@ HloOrdering *hlo_ordering_new(HloArena *arena, HloDataflow *flow, HloSharing *sh
         const HloComputation *comp = flow->order.items[i];
         find_caller(ordering, &ordering->graphs[comp->id], comp);
         copy_edges(ordering, &ordering->graphs[comp->id], comp);
+        copy_sequence(ordering, &ordering->graphs[comp->id], comp);
     }
     rank_instructions(ordering);
     return ordering;
@@ -120,8 +130,10 @@ static HloBits find_reached(HloOrdering *ordering, Graph *graph, uint32_t from) 
     return reached;
 }
 
-static bool reaches(HloOrdering *ordering, const HloInstruction *a, const HloInstruction *b) {
+// In a sequence a root comes before nothing: its value leaves the computation.
+static bool runs_before(HloOrdering *ordering, const HloInstruction *a, const HloInstruction *b) {
     Graph *graph = &ordering->graphs[a->comp->id];
+    if (graph->time) return a != graph->root && graph->time[a->id] < graph->time[b->id];
     uint32_t from = graph->position[a->id], to = graph->position[b->id];
     if (from >= to) return false;  // post-order puts what is reached later
     if (!graph->reached[from].words) graph->reached[from] = find_reached(ordering, graph, from);
@@ -196,8 +208,8 @@ static Relation relate(HloOrdering *ordering, const HloInstruction *a, const Hlo
     }
     if (a_top == b_top && hlo_is(a_top, HLO_OP_CONDITIONAL)) return relate_in_branches(ordering, a, b, a_top);
     if (a_top == b_top) return UNORDERED;
-    if (reaches(ordering, a_top, b_top)) return BEFORE;
-    return reaches(ordering, b_top, a_top) ? AFTER : UNORDERED;
+    if (runs_before(ordering, a_top, b_top)) return BEFORE;
+    return runs_before(ordering, b_top, a_top) ? AFTER : UNORDERED;
 }
 
 // ---- definitions and uses -------------------------------------------------------------------------------
@@ -237,21 +249,29 @@ static bool shares_in_place(HloOrdering *ordering, const HloUse *use, const HloV
     return hlo_may_share(ordering->sharing, ordering->flow, operand, use->node, value->inst, value->node);
 }
 
-bool hlo_use_is_before(HloOrdering *ordering, const HloUse *use, const HloValue *value) {
+// The operand only handed on a value that it did not make.
+static bool is_handed_on(const HloOrdering *ordering, const HloUse *use) {
+    const HloValue *value = hlo_flow_value_at(ordering->flow, use->from, use->node);
+    return !value || value->inst != use->from;
+}
+
+bool hlo_use_is_before(HloOrdering *ordering, const HloUse *use, const HloValue *value, HloBranchUses *branches) {
     switch (relate(ordering, use->user, value->inst)) {
     case SAME:
         if (shares_in_place(ordering, use, value)) return true;
         break;
+    case EXCLUSIVE_AFTER: branches->has_exclusive = true; return true;
     case BEFORE:
-    case EXCLUSIVE_BEFORE:
-    case EXCLUSIVE_AFTER: return true;
+    case EXCLUSIVE_BEFORE: return true;
     case AFTER:
     case UNORDERED: break;
     }
     const HloInstruction *user = use->user;
     if (hlo_is(user, HLO_OP_WHILE) && loop_use_is_before(ordering, user, value)) return true;
-    if (hlo_is(user, HLO_OP_CALL) || hlo_is(user, HLO_OP_CONDITIONAL) || hlo_is(user, HLO_OP_ASYNC_START)) {
-        if (callee_slot(ordering, value->inst, user) >= 0) return true;
+    bool is_call = hlo_is(user, HLO_OP_CALL) || hlo_is(user, HLO_OP_CONDITIONAL) || hlo_is(user, HLO_OP_ASYNC_START);
+    if (is_call && callee_slot(ordering, value->inst, user) >= 0) {
+        if (hlo_is(user, HLO_OP_CONDITIONAL)) branches->has_handed_on |= is_handed_on(ordering, use);
+        return true;
     }
     return is_result_of(ordering, value, user);
 }

@@ -88,8 +88,11 @@ HloInstruction *copy_for_all(CopyWork *work, HloInstruction *inst, const HloBits
 
 static HloStatus clean_up(CopyWork *work) {
     bool changed = false;
+    hlo_module_update_schedule(work->m, work->scratch);
     HLO_TRY(hlo_pass_run_inside(work->rw.cx, "tuple-simplifier", work->m, &changed));
-    return hlo_pass_run_inside(work->rw.cx, "dce", work->m, &changed);
+    HLO_TRY(hlo_pass_run_inside(work->rw.cx, "dce", work->m, &changed));
+    hlo_module_update_schedule(work->m, work->scratch);
+    return hlo_ok();
 }
 
 static HloStatus check_calls_are_flat(const CopyWork *work) {

@@ -93,7 +93,7 @@ static void copy_overwritten_operands(CopyWork *work, HloInstruction *inst) {
         if (has_disjoint_regions(inst, operand)) continue;
         hlo_bits_add(done, k);
         HloInstruction *copy = deep_copy(work, operand, NULL, NULL);
-        if (copy != operand) hlo_replace_uses_in(inst, operand, copy);
+        if (copy != operand) hlo_set_operand(inst, k, copy);
     }
 }
 

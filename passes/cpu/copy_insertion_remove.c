@@ -159,10 +159,11 @@ static bool is_dead_before(Remover *remover, const Node *a, const Node *b) {
         if (hlo_is_nested_in(remover->ordering, b->value->inst, a->roots.items[i])) return false;
     }
     if (!a->first_use) return hlo_is_defined_before(remover->ordering, a->value, b->value);
+    HloBranchUses branches = {0};
     for (const UseEntry *entry = a->first_use; entry; entry = entry->next) {
-        if (!hlo_use_is_before(remover->ordering, entry->use, b->value)) return false;
+        if (!hlo_use_is_before(remover->ordering, entry->use, b->value, &branches)) return false;
     }
-    return true;
+    return !branches.has_exclusive || !branches.has_handed_on;
 }
 
 // Are `last` and all before it in its list dead before `first` and all after it are made? "Dead before" can be handed
