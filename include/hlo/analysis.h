@@ -28,8 +28,8 @@ HloFactors hlo_shape_common_factors(HloArena *arena, HloDims a, HloDims b);
 bool hlo_reshape_is_bitcast(const HloShape *in, const HloShape *out);
 // The same for a transpose: dimension k of `out` is dimension dimensions[k] of `in`.
 bool hlo_transpose_is_bitcast(const HloShape *in, const HloShape *out, HloDims dimensions);
-// `out` with the layout that makes a reshape from `in` to it a bitcast, or NULL when there is none. Size-1 dimensions go
-// most major (algsimp chapter §3.4).
+// `out` with the layout that makes a reshape from `in` to it a bitcast, or NULL when there is none. Size-1 dimensions
+// go most major (algsimp chapter §3.4).
 const HloShape *hlo_reshape_align_layout(HloShapes *shapes, const HloShape *in, const HloShape *out);
 // The shape of a transpose that is a bitcast: hlo_shape_permuted (shape.h).
 

@@ -80,7 +80,8 @@ static HloStatus gather_size(const HloInfer *cx, int64_t *size, int64_t groups) 
 
 static HloStatus scatter_size(const HloInfer *cx, int64_t *size, int64_t groups) {
     if (groups <= 0 || *size % groups) {
-        return hlo_infer_fail(cx, "%lld elements cannot be split among %lld devices", (long long)*size, (long long)groups);
+        return hlo_infer_fail(cx, "%lld elements cannot be split among %lld devices", (long long)*size,
+                              (long long)groups);
     }
     *size /= groups;
     return hlo_ok();

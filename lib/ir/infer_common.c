@@ -21,7 +21,8 @@ const char *hlo_infer_text(const HloInfer *cx, const HloShape *shape) {
 const char *hlo_infer_dims_text(const HloInfer *cx, HloDims dims) {
     HloBuffer buffer = {0};
     hlo_put_int_list(&buffer, dims.data, dims.count);
-    const char *text = buffer.failed || !buffer.data ? "{…}" : hlo_arena_string(cx->shapes->arena, buffer.data, buffer.size);
+    const char *text =
+        buffer.failed || !buffer.data ? "{…}" : hlo_arena_string(cx->shapes->arena, buffer.data, buffer.size);
     hlo_buffer_free(&buffer);
     return text;
 }
@@ -103,7 +104,8 @@ HloStatus hlo_infer_callee(const HloInfer *cx, size_t slot, const HloComputation
         return hlo_infer_fail(cx, "needs a called computation in place %zu, has %zu", slot, cx->inst->called.count);
     }
     const HloComputation *callee = hlo_called(cx->inst, slot);
-    if (!callee->root || !callee->root->shape) return hlo_infer_fail(cx, "called computation %s has no root", callee->name);
+    if (!callee->root || !callee->root->shape)
+        return hlo_infer_fail(cx, "called computation %s has no root", callee->name);
     for (size_t k = 0; k < hlo_parameter_count(callee); k++) {
         if (hlo_parameter(callee, k)) continue;
         return hlo_infer_fail(cx, "called computation %s has no parameter %zu", callee->name, k);
@@ -226,7 +228,8 @@ static HloStatus check_elements(const HloInfer *cx, const HloShape *const *eleme
     return hlo_infer_fail(cx, "the tuple has more than %d leaves or %d levels", MAX_TUPLE_LEAVES, MAX_TUPLE_DEPTH);
 }
 
-HloStatus hlo_infer_make_tuple(const HloInfer *cx, const HloShape *const *elements, size_t count, const HloShape **out) {
+HloStatus hlo_infer_make_tuple(const HloInfer *cx, const HloShape *const *elements, size_t count,
+                               const HloShape **out) {
     HLO_TRY(check_elements(cx, elements, count));
     *out = hlo_shape_tuple(cx->shapes, elements, count);
     return hlo_ok();

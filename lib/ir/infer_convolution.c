@@ -31,7 +31,8 @@ static HloStatus check_numbers(const HloInfer *cx, const HloConvDims *dims, cons
                               hlo_infer_text(cx, kernel));
     }
     HLO_TRY(check_side(cx, "input", dims->input_batch, dims->input_feature, dims->input_spatial, spatial));
-    HLO_TRY(check_side(cx, "kernel", dims->kernel_input_feature, dims->kernel_output_feature, dims->kernel_spatial, spatial));
+    HLO_TRY(check_side(cx, "kernel", dims->kernel_input_feature, dims->kernel_output_feature, dims->kernel_spatial,
+                       spatial));
     return check_side(cx, "output", dims->output_batch, dims->output_feature, dims->output_spatial, spatial);
 }
 
@@ -41,7 +42,8 @@ static bool divides(int64_t size, int64_t count) {
 
 static HloStatus check_group_counts(const HloInfer *cx, int64_t feature_groups, int64_t batch_groups) {
     if (feature_groups <= 0 || batch_groups <= 0) {
-        return hlo_infer_fail(cx, "group counts must be positive, found feature_group_count=%lld batch_group_count=%lld",
+        return hlo_infer_fail(cx,
+                              "group counts must be positive, found feature_group_count=%lld batch_group_count=%lld",
                               (long long)feature_groups, (long long)batch_groups);
     }
     if (feature_groups == 1 || batch_groups == 1) return hlo_ok();
@@ -49,26 +51,31 @@ static HloStatus check_group_counts(const HloInfer *cx, int64_t feature_groups, 
                           (long long)feature_groups, (long long)batch_groups);
 }
 
-static HloStatus check_groups(const HloInfer *cx, const HloConvDims *dims, int64_t feature_groups, int64_t batch_groups) {
+static HloStatus check_groups(const HloInfer *cx, const HloConvDims *dims, int64_t feature_groups,
+                              int64_t batch_groups) {
     const HloShape *x = hlo_operand_shape(cx, 0), *kernel = hlo_operand_shape(cx, 1);
     int64_t batch = x->dims[dims->input_batch], features = x->dims[dims->input_feature];
-    int64_t kernel_in = kernel->dims[dims->kernel_input_feature], kernel_out = kernel->dims[dims->kernel_output_feature];
+    int64_t kernel_in = kernel->dims[dims->kernel_input_feature],
+            kernel_out = kernel->dims[dims->kernel_output_feature];
     if (!divides(kernel_out, batch_groups) || !divides(kernel_out, feature_groups)) {
-        return hlo_infer_fail(cx, "%lld output features cannot be split into groups of feature_group_count=%lld "
-                              "batch_group_count=%lld", (long long)kernel_out, (long long)feature_groups,
-                              (long long)batch_groups);
+        return hlo_infer_fail(cx,
+                              "%lld output features cannot be split into groups of feature_group_count=%lld "
+                              "batch_group_count=%lld",
+                              (long long)kernel_out, (long long)feature_groups, (long long)batch_groups);
     }
     if (!divides(batch, batch_groups)) {
-        return hlo_infer_fail(cx, "a batch of %lld cannot be split into batch_group_count=%lld groups", (long long)batch,
-                              (long long)batch_groups);
+        return hlo_infer_fail(cx, "a batch of %lld cannot be split into batch_group_count=%lld groups",
+                              (long long)batch, (long long)batch_groups);
     }
     bool split = divides(features, feature_groups);
     if (!split || (features != HLO_UNBOUNDED && !hlo_sizes_agree(features / feature_groups, kernel_in))) {
         return hlo_infer_fail(cx, "%lld input features in %lld groups do not fit %lld kernel input features",
                               (long long)features, (long long)feature_groups, (long long)kernel_in);
     }
-    if (!hlo_dim_is_dynamic(kernel, (size_t)dims->kernel_output_feature) || kernel_out == HLO_UNBOUNDED) return hlo_ok();
-    return hlo_infer_fail(cx, "the kernel's output feature dimension must not be dynamic: %s", hlo_infer_text(cx, kernel));
+    if (!hlo_dim_is_dynamic(kernel, (size_t)dims->kernel_output_feature) || kernel_out == HLO_UNBOUNDED)
+        return hlo_ok();
+    return hlo_infer_fail(cx, "the kernel's output feature dimension must not be dynamic: %s",
+                          hlo_infer_text(cx, kernel));
 }
 
 static HloStatus set_spatial(const HloInfer *cx, const HloConvDims *dims, const HloWindow *window, HloDraft *draft) {

@@ -53,8 +53,8 @@ static unsigned char *new_roles(const HloInfer *cx, unsigned char *small, size_t
     return rank <= HLO_DRAFT_RANK ? small : HLO_NEW_ARRAY(cx->shapes->arena, unsigned char, rank);
 }
 
-// Dimensions of the result: batch in list order, then free ones of lhs, then of rhs, ascending. `leading` dimensions are
-// left for the caller in front; rhs dimension `dropped` (-1: none) takes no part.
+// Dimensions of the result: batch in list order, then free ones of lhs, then of rhs, ascending. `leading` dimensions
+// are left for the caller in front; rhs dimension `dropped` (-1: none) takes no part.
 static HloStatus dot_draft(const HloInfer *cx, const DotDims *dot, size_t leading, int64_t dropped, HloDraft *draft) {
     HLO_TRY(hlo_infer_array(cx, 0, "lhs"));
     HLO_TRY(hlo_infer_array(cx, 1, "rhs"));
@@ -67,7 +67,8 @@ static HloStatus dot_draft(const HloInfer *cx, const DotDims *dot, size_t leadin
     size_t taken = 2 * dot->lhs_contracting.count + dot->lhs_batch.count + (dropped >= 0);
     size_t k = leading;
     hlo_draft_init(draft, cx, leading + dot->lhs->rank + dot->rhs->rank - taken);
-    for (size_t i = 0; i < dot->lhs_batch.count; i++) hlo_draft_copy(draft, k++, dot->lhs, (size_t)dot->lhs_batch.data[i]);
+    for (size_t i = 0; i < dot->lhs_batch.count; i++)
+        hlo_draft_copy(draft, k++, dot->lhs, (size_t)dot->lhs_batch.data[i]);
     for (size_t d = 0; d < dot->lhs->rank; d++) {
         if (lhs[d] == FREE) hlo_draft_copy(draft, k++, dot->lhs, d);
     }
@@ -126,7 +127,8 @@ static HloStatus check_group_sizes(const HloInfer *cx, const DotDims *dot, int r
     bool fits = sizes->rank == count + 1;
     for (size_t d = 0; fits && d < count; d++) fits = hlo_sizes_agree(prefix[d], sizes->dims[d]);
     if (fits) return hlo_ok();
-    return hlo_infer_fail(cx, "group sizes %s do not fit lhs %s", hlo_infer_text(cx, sizes), hlo_infer_text(cx, dot->lhs));
+    return hlo_infer_fail(cx, "group sizes %s do not fit lhs %s", hlo_infer_text(cx, sizes),
+                          hlo_infer_text(cx, dot->lhs));
 }
 
 static HloStatus check_ragged(const HloInfer *cx, const DotDims *dot, HloDims ragged, HloDims group) {

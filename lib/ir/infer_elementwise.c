@@ -23,7 +23,7 @@ typedef enum ResultType {
 } ResultType;
 
 typedef struct TypeRule {
-    unsigned classes;    // 0: not a row
+    unsigned classes;  // 0: not a row
     ResultType result;
     const char *wanted;  // for messages
 } TypeRule;
@@ -114,7 +114,8 @@ static const HloLayout *layout_for_type(const HloInfer *cx, const HloShape *shap
 
 static const HloShape *with_type(const HloInfer *cx, const HloShape *shape, HloType type) {
     if (shape->type == type) return shape;
-    return hlo_shape_array(cx->shapes, type, shape->dims, shape->dynamic, shape->rank, layout_for_type(cx, shape, type));
+    return hlo_shape_array(cx->shapes, type, shape->dims, shape->dynamic, shape->rank,
+                           layout_for_type(cx, shape, type));
 }
 
 // ---- one operand ----------------------------------------------------------------------------------------
@@ -213,7 +214,8 @@ static HloStatus broadcast_binary(const HloInfer *cx, const HloShape *a, const H
                                   const HloShape **out) {
     HloDraft draft;
     if (a->rank != b->rank && a->rank && b->rank) {
-        return hlo_infer_fail(cx, "operands of different rank: %s and %s", hlo_infer_text(cx, a), hlo_infer_text(cx, b));
+        return hlo_infer_fail(cx, "operands of different rank: %s and %s", hlo_infer_text(cx, a),
+                              hlo_infer_text(cx, b));
     }
     if (a->rank != b->rank) {
         hlo_draft_copy_all(&draft, cx, a->rank ? a : b);
@@ -243,7 +245,8 @@ static HloStatus merge_flags(const HloInfer *cx, const HloShape *a, const HloSha
 
 static HloStatus infer_binary(const HloInfer *cx, HloType type, const HloShape **out) {
     const HloShape *a = hlo_operand_shape(cx, 0), *b = hlo_operand_shape(cx, 1);
-    if (hlo_shape_compatible_fp(a, b) && !has_unbounded(a) && !has_unbounded(b)) return merge_flags(cx, a, b, type, out);
+    if (hlo_shape_compatible_fp(a, b) && !has_unbounded(a) && !has_unbounded(b))
+        return merge_flags(cx, a, b, type, out);
     return broadcast_binary(cx, a, b, type, out);
 }
 
@@ -251,7 +254,7 @@ static HloStatus check_pair(const HloInfer *cx) {
     HLO_TRY(hlo_infer_array(cx, 0, "lhs"));
     HLO_TRY(hlo_infer_array(cx, 1, "rhs"));
     HloType a = hlo_operand_shape(cx, 0)->type, b = hlo_operand_shape(cx, 1)->type;
-    if (a == b || (hlo_type_is_float(a) && hlo_type_is_float(b))) return hlo_ok();
+    if (hlo_types_agree(a, b)) return hlo_ok();
     return hlo_infer_fail(cx, "operands with different element types: %s and %s",
                           hlo_infer_text(cx, hlo_operand_shape(cx, 0)), hlo_infer_text(cx, hlo_operand_shape(cx, 1)));
 }
@@ -267,7 +270,8 @@ HloStatus hlo_infer_complex(const HloInfer *cx, const HloShape **out) {
     HLO_TRY(check_pair(cx));
     HloType a = hlo_operand_shape(cx, 0)->type;
     HloType part = hlo_type_higher_precision(a, hlo_operand_shape(cx, 1)->type);
-    if (!hlo_type_is_float(a)) return hlo_infer_fail(cx, "expected a floating element type, found %s", hlo_type_name(a));
+    if (!hlo_type_is_float(a))
+        return hlo_infer_fail(cx, "expected a floating element type, found %s", hlo_type_name(a));
     if (part != HLO_F32 && part != HLO_F64) {
         return hlo_error(HLO_UNIMPLEMENTED, "complex: no complex type has %s parts", hlo_type_name(part));
     }
@@ -293,7 +297,8 @@ static HloStatus check_select(const HloInfer *cx) {
         return hlo_infer_fail(cx, "the values must have one shape, found %s and %s", hlo_infer_text(cx, a),
                               hlo_infer_text(cx, b));
     }
-    if (p->type != HLO_PRED) return hlo_infer_fail(cx, "the predicate must be of type pred, found %s", hlo_infer_text(cx, p));
+    if (p->type != HLO_PRED)
+        return hlo_infer_fail(cx, "the predicate must be of type pred, found %s", hlo_infer_text(cx, p));
     if (p->rank && !hlo_shape_same_dims(p, a)) {
         return hlo_infer_fail(cx, "the predicate must be a scalar or have the shape of the values, found %s and %s",
                               hlo_infer_text(cx, p), hlo_infer_text(cx, a));
@@ -316,16 +321,12 @@ HloStatus hlo_infer_select(const HloInfer *cx, const HloShape **out) {
     return hlo_draft_finish_layout(&draft, cx, type, layout, out);
 }
 
-static bool clamp_types_match(HloType a, HloType b) {
-    return a == b || (hlo_type_is_float(a) && hlo_type_is_float(b));
-}
-
 HloStatus hlo_infer_clamp(const HloInfer *cx, const HloShape **out) {
     HLO_TRY(hlo_infer_array(cx, 0, "lower bound"));
     HLO_TRY(hlo_infer_array(cx, 1, "operand"));
     HLO_TRY(hlo_infer_array(cx, 2, "upper bound"));
     const HloShape *low = hlo_operand_shape(cx, 0), *x = hlo_operand_shape(cx, 1), *high = hlo_operand_shape(cx, 2);
-    if (!clamp_types_match(low->type, x->type) || !clamp_types_match(high->type, x->type)) {
+    if (!hlo_types_agree(low->type, x->type) || !hlo_types_agree(high->type, x->type)) {
         return hlo_infer_fail(cx, "incompatible element types: %s, %s, %s", hlo_infer_text(cx, low),
                               hlo_infer_text(cx, x), hlo_infer_text(cx, high));
     }

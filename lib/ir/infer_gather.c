@@ -23,7 +23,8 @@ static HloStatus check_indices(const HloInfer *cx, const HloShape *indices, int6
         return hlo_infer_fail(cx, "indices must be an array of integers, found %s", hlo_infer_text(cx, indices));
     }
     if (vector_dim >= 0 && (uint64_t)vector_dim <= indices->rank) return hlo_ok();
-    return hlo_infer_fail(cx, "expected index_vector_dim in [0, %zu], found %lld", indices->rank, (long long)vector_dim);
+    return hlo_infer_fail(cx, "expected index_vector_dim in [0, %zu], found %lld", indices->rank,
+                          (long long)vector_dim);
 }
 
 // |E| and E[index_vector_dim].
@@ -71,20 +72,23 @@ static HloStatus check_slice_sizes(const HloInfer *cx, const GatherDims *g) {
         return hlo_infer_fail(cx, "expected %zu slice sizes, found %zu", g->x->rank, g->sizes.count);
     }
     if (g->sizes.count != g->offset.count + g->collapsed.count + g->batching.count) {
-        return hlo_infer_fail(cx, "each of %zu slice dimensions must be an offset, collapsed or batching one, found "
-                              "%zu + %zu + %zu", g->sizes.count, g->offset.count, g->collapsed.count, g->batching.count);
+        return hlo_infer_fail(cx,
+                              "each of %zu slice dimensions must be an offset, collapsed or batching one, found "
+                              "%zu + %zu + %zu",
+                              g->sizes.count, g->offset.count, g->collapsed.count, g->batching.count);
     }
     for (size_t d = 0; d < g->sizes.count; d++) {
         int64_t size = g->sizes.data[d], limit = g->x->dims[d];
         if (size >= 0 && (size <= limit || limit == HLO_UNBOUNDED)) continue;
-        return hlo_infer_fail(cx, "expected a slice size in [0, %lld] in dimension %zu, found %lld", (long long)limit, d,
-                              (long long)size);
+        return hlo_infer_fail(cx, "expected a slice size in [0, %lld] in dimension %zu, found %lld", (long long)limit,
+                              d, (long long)size);
     }
     const HloDims dropped[] = {g->collapsed, g->batching};
     for (size_t l = 0; l < 2; l++) {
         for (size_t i = 0; i < dropped[l].count; i++) {
             if (g->sizes.data[dropped[l].data[i]] <= 1) continue;
-            return hlo_infer_fail(cx, "dimension %lld is collapsed or batching, its slice size must be 0 or 1, found %lld",
+            return hlo_infer_fail(cx,
+                                  "dimension %lld is collapsed or batching, its slice size must be 0 or 1, found %lld",
                                   (long long)dropped[l].data[i], (long long)g->sizes.data[dropped[l].data[i]]);
         }
     }
@@ -146,7 +150,8 @@ typedef struct ScatterDims {
 
 // Window dimensions of the updates against those of the operand that are neither inserted nor batching; the other ones
 // against E without the index vector.
-static HloStatus check_update_bounds(const HloInfer *cx, const ScatterDims *s, const HloShape *x, const HloShape *updates) {
+static HloStatus check_update_bounds(const HloInfer *cx, const ScatterDims *s, const HloShape *x,
+                                     const HloShape *updates) {
     const bool *dropped = mark(cx, x->rank, s->inserted, s->batching);
     const bool *is_window = mark(cx, updates->rank, s->window, (HloDims){0});
     size_t operand_dim = 0, index_dim = 0;

@@ -15,7 +15,8 @@ static HloStatus check_lengths(const HloInfer *cx, HloDims lengths, int64_t last
     for (size_t i = 0; i < lengths.count; i++) {
         int64_t wanted = i + 1 == lengths.count ? last : lengths.data[i];
         if (hlo_sizes_agree(x->dims[first + i], wanted)) continue;
-        return hlo_infer_fail(cx, "dimension %zu of %s must be %lld", first + i, hlo_infer_text(cx, x), (long long)wanted);
+        return hlo_infer_fail(cx, "dimension %zu of %s must be %lld", first + i, hlo_infer_text(cx, x),
+                              (long long)wanted);
     }
     return hlo_ok();
 }
@@ -54,10 +55,12 @@ HloStatus hlo_infer_fft(const HloInfer *cx, const HloShape **out) {
         return hlo_infer_fail(cx, "expected 1 to 3 lengths, found %zu", lengths.count);
     }
     if (x->rank < lengths.count) {
-        return hlo_infer_fail(cx, "%zu lengths need an operand of that rank, found %s", lengths.count, hlo_infer_text(cx, x));
+        return hlo_infer_fail(cx, "%zu lengths need an operand of that rank, found %s", lengths.count,
+                              hlo_infer_text(cx, x));
     }
     for (size_t i = 0; i < lengths.count; i++) {
-        if (lengths.data[i] < 0) return hlo_infer_fail(cx, "length %zu is negative: %lld", i, (long long)lengths.data[i]);
+        if (lengths.data[i] < 0)
+            return hlo_infer_fail(cx, "length %zu is negative: %lld", i, (long long)lengths.data[i]);
     }
     if (kind == HLO_FFT_TYPE_RFFT) return infer_rfft(cx, lengths, out);
     if (!hlo_type_is_complex(x->type)) {
@@ -125,7 +128,8 @@ static HloStatus check_factors(const HloInfer *cx, size_t last, int64_t features
     const HloShape *x = hlo_operand_shape(cx, 0);
     for (size_t k = 1; k <= last; k++) {
         const HloShape *factor = hlo_operand_shape(cx, k);
-        if (factor->rank == 1 && hlo_type_is_float(factor->type) && hlo_sizes_agree(factor->dims[0], features)) continue;
+        if (factor->rank == 1 && hlo_type_is_float(factor->type) && hlo_sizes_agree(factor->dims[0], features))
+            continue;
         return hlo_infer_fail(cx, "operand %zu must hold %lld floats, found %s", k, (long long)features,
                               hlo_infer_text(cx, factor));
     }
@@ -149,7 +153,8 @@ HloStatus hlo_infer_batch_norm(const HloInfer *cx, const HloShape **out) {
     int64_t feature = hlo_int(cx->inst, HLO_ATTR_FEATURE_INDEX);
     bool is_grad = cx->inst->op == HLO_OP_BATCH_NORM_GRAD;
     if (feature < 0 || (uint64_t)feature >= x->rank) {
-        return hlo_infer_fail(cx, "expected a feature_index into %s, found %lld", hlo_infer_text(cx, x), (long long)feature);
+        return hlo_infer_fail(cx, "expected a feature_index into %s, found %lld", hlo_infer_text(cx, x),
+                              (long long)feature);
     }
     HLO_TRY(check_factors(cx, hlo_operand_count(cx->inst) - 1 - is_grad, x->dims[feature]));
     if (is_grad) HLO_TRY(check_gradient(cx));

@@ -11,7 +11,8 @@ HloStatus hlo_infer_broadcast(const HloInfer *cx, const HloShape **out) {
     HloDraft draft;
     hlo_draft_init(&draft, cx, sizes.count + x->rank);
     for (size_t d = 0; d < sizes.count; d++) {
-        if (sizes.data[d] < 0) return hlo_infer_fail(cx, "expected a size of 0 or more, found %lld", (long long)sizes.data[d]);
+        if (sizes.data[d] < 0)
+            return hlo_infer_fail(cx, "expected a size of 0 or more, found %lld", (long long)sizes.data[d]);
         hlo_draft_set(&draft, d, sizes.data[d], false);
     }
     for (size_t d = 0; d < x->rank; d++) hlo_draft_copy(&draft, sizes.count + d, x, d);
@@ -48,7 +49,7 @@ static HloStatus check_concatenated(const HloInfer *cx, size_t k, size_t at) {
         return hlo_infer_fail(cx, "operands 0 and %zu have different ranks: %s and %s", k, hlo_infer_text(cx, a),
                               hlo_infer_text(cx, b));
     }
-    if (a->type != b->type && !(hlo_type_is_float(a->type) && hlo_type_is_float(b->type))) {
+    if (!hlo_types_agree(a->type, b->type)) {
         return hlo_infer_fail(cx, "operands 0 and %zu have different element types: %s and %s", k,
                               hlo_type_name(a->type), hlo_type_name(b->type));
     }
@@ -116,8 +117,9 @@ static HloStatus check_pad(const HloInfer *cx, const HloPadding *padding) {
         return hlo_infer_fail(cx, "the padding value must be a scalar, found %s", hlo_infer_text(cx, value));
     }
     size_t rank = padding ? padding->rank : 0;
-    if (rank != x->rank) return hlo_infer_fail(cx, "padding of %zu dimensions for operand %s", rank, hlo_infer_text(cx, x));
-    if (x->type != value->type && !(hlo_type_is_float(x->type) && hlo_type_is_float(value->type))) {
+    if (rank != x->rank)
+        return hlo_infer_fail(cx, "padding of %zu dimensions for operand %s", rank, hlo_infer_text(cx, x));
+    if (!hlo_types_agree(x->type, value->type)) {
         return hlo_infer_fail(cx, "operand and padding value have different element types: %s and %s",
                               hlo_type_name(x->type), hlo_type_name(value->type));
     }

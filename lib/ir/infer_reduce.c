@@ -11,10 +11,12 @@ static const HloShape *accumulator(const HloShape *result, size_t k) {
 
 static HloStatus check_reducer_result(const HloInfer *cx, const HloShape *result, size_t count) {
     if (hlo_shape_is_array(result) && count != 1) {
-        return hlo_infer_fail(cx, "the reducer must return a tuple of %zu, returns %s", count, hlo_infer_text(cx, result));
+        return hlo_infer_fail(cx, "the reducer must return a tuple of %zu, returns %s", count,
+                              hlo_infer_text(cx, result));
     }
     if (!hlo_shape_is_array(result) && (!hlo_shape_is_tuple(result) || result->rank != count)) {
-        return hlo_infer_fail(cx, "the reducer must return %zu scalar(s), returns %s", count, hlo_infer_text(cx, result));
+        return hlo_infer_fail(cx, "the reducer must return %zu scalar(s), returns %s", count,
+                              hlo_infer_text(cx, result));
     }
     for (size_t k = 0; k < count; k++) {
         if (hlo_shape_is_scalar(accumulator(result, k))) continue;
@@ -23,13 +25,8 @@ static HloStatus check_reducer_result(const HloInfer *cx, const HloShape *result
     return hlo_ok();
 }
 
-// Element types that a reducer may exchange: equal, or both floats.
-static bool types_agree(HloType a, HloType b) {
-    return a == b || (hlo_type_is_float(a) && hlo_type_is_float(b));
-}
-
 static bool is_scalar_like(const HloShape *shape, HloType type) {
-    return hlo_shape_is_scalar(shape) && types_agree(shape->type, type);
+    return hlo_shape_is_scalar(shape) && hlo_types_agree(shape->type, type);
 }
 
 static HloStatus check_reducer_input(const HloInfer *cx, const HloComputation *reducer, size_t k, size_t count,
@@ -71,7 +68,8 @@ static HloStatus check_same_dims(const HloInfer *cx, size_t count) {
         HLO_TRY(hlo_infer_array(cx, k, "input"));
         if (hlo_shape_same_dims(hlo_operand_shape(cx, 0), hlo_operand_shape(cx, k))) continue;
         return hlo_infer_fail(cx, "operands 0 and %zu must have the same dimensions, found %s and %s", k,
-                              hlo_infer_text(cx, hlo_operand_shape(cx, 0)), hlo_infer_text(cx, hlo_operand_shape(cx, k)));
+                              hlo_infer_text(cx, hlo_operand_shape(cx, 0)),
+                              hlo_infer_text(cx, hlo_operand_shape(cx, k)));
     }
     return hlo_ok();
 }
@@ -115,7 +113,8 @@ static HloStatus finish_like(const HloInfer *cx, const HloDraft *draft, const Hl
     if (!hlo_shape_is_tuple(scalars)) return hlo_draft_finish(draft, cx, scalars->type, out);
     const HloShape *small[SMALL_COUNT];
     size_t count = scalars->rank;
-    const HloShape **elements = count <= SMALL_COUNT ? small : HLO_NEW_ARRAY(cx->shapes->arena, const HloShape *, count);
+    const HloShape **elements =
+        count <= SMALL_COUNT ? small : HLO_NEW_ARRAY(cx->shapes->arena, const HloShape *, count);
     for (size_t k = 0; k < count; k++) HLO_TRY(hlo_draft_finish(draft, cx, scalars->elements[k]->type, &elements[k]));
     return hlo_infer_make_tuple(cx, elements, count, out);
 }
@@ -234,14 +233,17 @@ HloStatus hlo_infer_scan(const HloInfer *cx, const HloShape **out) {
     }
     const HloShape *input = hlo_operand_shape(cx, 0);
     if (dimension < 0 || (uint64_t)dimension >= input->rank) {
-        return hlo_infer_fail(cx, "expected a dimension of %s, found %lld", hlo_infer_text(cx, input), (long long)dimension);
+        return hlo_infer_fail(cx, "expected a dimension of %s, found %lld", hlo_infer_text(cx, input),
+                              (long long)dimension);
     }
     const HloShape **elements = HLO_NEW_ARRAY(cx->shapes->arena, const HloShape *, count);
     for (size_t k = 0; k < count; k++) {
         const HloShape *element = hlo_shape_is_tuple(result) ? result->elements[k] : result;
         bool is_carry = k >= count - (uint64_t)carries;
-        if (is_carry) elements[k] = element;
-        else HLO_TRY(scanned_output(cx, element, (size_t)dimension, input, &elements[k]));
+        if (is_carry)
+            elements[k] = element;
+        else
+            HLO_TRY(scanned_output(cx, element, (size_t)dimension, input, &elements[k]));
     }
     if (hlo_shape_is_tuple(result)) return hlo_infer_make_tuple(cx, elements, count, out);
     *out = elements[0];

@@ -8,9 +8,9 @@
 #include "hlo/infer.h"
 
 typedef struct HloInfer {
-    HloShapes *shapes;          // where results are made
+    HloShapes *shapes;  // where results are made
     const HloInstruction *inst;
-    const HloModule *m;         // for replica and partition counts
+    const HloModule *m;  // for replica and partition counts
 } HloInfer;
 
 typedef HloStatus (*HloInferFn)(const HloInfer *cx, const HloShape **out);
@@ -26,6 +26,10 @@ static inline const HloShape *hlo_operand_shape(const HloInfer *cx, size_t k) {
 }
 static inline bool hlo_dim_is_dynamic(const HloShape *shape, size_t d) {
     return shape->dynamic && shape->dynamic[d];
+}
+// Element types that inference lets meet: equal, or both floats.
+static inline bool hlo_types_agree(HloType a, HloType b) {
+    return a == b || (hlo_type_is_float(a) && hlo_type_is_float(b));
 }
 // Two sizes that agree: equal, or one of them unbounded.
 static inline bool hlo_sizes_agree(int64_t a, int64_t b) {

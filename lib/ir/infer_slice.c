@@ -56,12 +56,14 @@ static HloStatus check_indices(const HloInfer *cx, size_t first) {
         return check_index_array(cx, hlo_operand_shape(cx, first), x);
     }
     if (count != x->rank) {
-        return hlo_infer_fail(cx, "expected %zu start indices for %s, found %zu", x->rank, hlo_infer_text(cx, x), count);
+        return hlo_infer_fail(cx, "expected %zu start indices for %s, found %zu", x->rank, hlo_infer_text(cx, x),
+                              count);
     }
     for (size_t k = 0; k < count; k++) {
         const HloShape *index = hlo_operand_shape(cx, first + k);
         if (!hlo_shape_is_scalar(index) || !hlo_type_is_integral(index->type)) {
-            return hlo_infer_fail(cx, "start index %zu must be a scalar integer, found %s", k, hlo_infer_text(cx, index));
+            return hlo_infer_fail(cx, "start index %zu must be a scalar integer, found %s", k,
+                                  hlo_infer_text(cx, index));
         }
         if (!hlo_shape_compatible(index, hlo_operand_shape(cx, first))) {
             return hlo_infer_fail(cx, "start indices must have one type, found %s and %s",
@@ -78,7 +80,8 @@ HloStatus hlo_infer_dynamic_slice(const HloInfer *cx, const HloShape **out) {
     const HloShape *x = hlo_operand_shape(cx, 0);
     HloDims sizes = hlo_dims(cx->inst, HLO_ATTR_DYNAMIC_SLICE_SIZES);
     if (sizes.count != x->rank) {
-        return hlo_infer_fail(cx, "expected %zu slice sizes for %s, found %zu", x->rank, hlo_infer_text(cx, x), sizes.count);
+        return hlo_infer_fail(cx, "expected %zu slice sizes for %s, found %zu", x->rank, hlo_infer_text(cx, x),
+                              sizes.count);
     }
     HloDraft draft;
     hlo_draft_init(&draft, cx, x->rank);
@@ -99,9 +102,9 @@ static HloStatus check_update(const HloInfer *cx) {
         return hlo_infer_fail(cx, "operand and update have different ranks: %s and %s", hlo_infer_text(cx, x),
                               hlo_infer_text(cx, update));
     }
-    if (update->type != x->type && !(hlo_type_is_float(update->type) && hlo_type_is_float(x->type))) {
-        return hlo_infer_fail(cx, "operand and update have different element types: %s and %s",
-                              hlo_type_name(x->type), hlo_type_name(update->type));
+    if (!hlo_types_agree(update->type, x->type)) {
+        return hlo_infer_fail(cx, "operand and update have different element types: %s and %s", hlo_type_name(x->type),
+                              hlo_type_name(update->type));
     }
     for (size_t d = 0; d < x->rank; d++) {
         if (update->dims[d] <= x->dims[d] || x->dims[d] == HLO_UNBOUNDED) continue;

@@ -96,10 +96,6 @@ HloStatus hlo_infer_reduce_window(const HloInfer *cx, const HloShape **out) {
 
 // ---- select-and-scatter ---------------------------------------------------------------------------------
 
-static bool types_agree(HloType a, HloType b) {
-    return a == b || (hlo_type_is_float(a) && hlo_type_is_float(b));
-}
-
 static HloStatus check_select(const HloInfer *cx, const HloComputation *select) {
     const HloShape *result = select->root->shape, *x = hlo_operand_shape(cx, 0);
     if (hlo_parameter_count(select) != 2) {
@@ -110,7 +106,7 @@ static HloStatus check_select(const HloInfer *cx, const HloComputation *select) 
     }
     for (size_t k = 0; k < 2; k++) {
         const HloShape *parameter = hlo_parameter(select, k)->shape;
-        if (hlo_shape_is_scalar(parameter) && types_agree(parameter->type, x->type)) continue;
+        if (hlo_shape_is_scalar(parameter) && hlo_types_agree(parameter->type, x->type)) continue;
         return hlo_infer_fail(cx, "parameter %zu of select is %s, the operand is %s", k, hlo_infer_text(cx, parameter),
                               hlo_infer_text(cx, x));
     }

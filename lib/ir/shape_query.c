@@ -15,11 +15,15 @@ bool hlo_shape_count_elements(const HloShape *shape, int64_t *out) {
     for (size_t d = 0; d < shape->rank; d++) {
         int64_t size = shape->dims[d];
         if (size < 0 && size != HLO_UNBOUNDED) return false;
-        if (size == 0 || size == HLO_UNBOUNDED) empty = true;
-        else fits = fits && hlo_i64_mul(count, size, &count);
+        if (size == 0 || size == HLO_UNBOUNDED)
+            empty = true;
+        else
+            fits = fits && hlo_i64_mul(count, size, &count);
     }
-    if (empty) count = 0;
-    else if (!fits) return false;
+    if (empty)
+        count = 0;
+    else if (!fits)
+        return false;
     *out = count;
     return true;
 }

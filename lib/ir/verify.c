@@ -47,6 +47,10 @@ bool hlo_verify_compatible(const HloVerify *v, const HloShape *a, const HloShape
     return v->options.allow_mixed_precision ? hlo_shape_compatible_fp(a, b) : hlo_shape_compatible(a, b);
 }
 
+bool hlo_verify_types_agree(const HloVerify *v, HloType a, HloType b) {
+    return a == b || (v->options.allow_mixed_precision && hlo_types_agree(a, b));
+}
+
 HloStatus hlo_verify_infer(HloVerify *v, const HloInstruction *inst, const HloShape **out) {
     return hlo_verify_context(hlo_infer_in(&v->shapes, v->m, inst, out), inst, "operands");
 }

@@ -70,14 +70,16 @@ static HloStatus check_async_shape(const HloVerify *v, const HloInstruction *ins
     }
     if (is_prefix(v, shape->elements[1], wrapped->root->shape)) return hlo_ok();
     return hlo_verify_fail(inst, HLO_INTERNAL, "async-shape", "element 1, %s, is not the result of '%s', %s",
-                           hlo_verify_text(v, shape->elements[1]), wrapped->name, hlo_verify_text(v, wrapped->root->shape));
+                           hlo_verify_text(v, shape->elements[1]), wrapped->name,
+                           hlo_verify_text(v, wrapped->root->shape));
 }
 
 static HloStatus check_async_thread(const HloInstruction *inst, const HloComputation *wrapped) {
     const char *thread = hlo_text(inst, HLO_ATTR_ASYNC_EXECUTION_THREAD);
     const char *own = thread[0] ? thread : "main", *other = hlo_verify_thread(wrapped);
     if (strcmp(own, other) == 0) return hlo_ok();
-    return hlo_verify_fail(inst, HLO_INTERNAL, "async-thread", "it runs on thread %s, '%s' on %s", own, wrapped->name, other);
+    return hlo_verify_fail(inst, HLO_INTERNAL, "async-thread", "it runs on thread %s, '%s' on %s", own, wrapped->name,
+                           other);
 }
 
 // Operands from `first` on bind the elements of `bound` from `from` on.
@@ -85,7 +87,8 @@ static HloStatus check_bound(const HloVerify *v, const HloInstruction *inst, siz
                              size_t from) {
     size_t given = hlo_operand_count(inst) - first, wanted = bound->rank - from;
     if (given != wanted) {
-        return hlo_verify_fail(inst, HLO_INTERNAL, "async-operands", "expected %zu bound operands, found %zu", wanted, given);
+        return hlo_verify_fail(inst, HLO_INTERNAL, "async-operands", "expected %zu bound operands, found %zu", wanted,
+                               given);
     }
     for (size_t k = 0; k < given; k++) {
         const HloShape *x = hlo_operand(inst, first + k)->shape;
@@ -131,8 +134,8 @@ HloStatus hlo_verify_async_done(HloVerify *v, const HloInstruction *inst) {
                                hlo_parameter_count(wrapped), wrapped->name);
     }
     if (hlo_verify_same(v, inst->shape, wrapped->root->shape)) return hlo_ok();
-    return hlo_verify_fail(inst, HLO_INTERNAL, "async-shape", "declared as %s, '%s' returns %s", hlo_verify_text(v, inst->shape),
-                           wrapped->name, hlo_verify_text(v, wrapped->root->shape));
+    return hlo_verify_fail(inst, HLO_INTERNAL, "async-shape", "declared as %s, '%s' returns %s",
+                           hlo_verify_text(v, inst->shape), wrapped->name, hlo_verify_text(v, wrapped->root->shape));
 }
 
 // ---- pairs ----------------------------------------------------------------------------------------------
@@ -184,7 +187,8 @@ static bool is_control_dependency(const HloInstruction *inst) {
     return inst->op == HLO_OP_CUSTOM_CALL && strcmp(hlo_text(inst, HLO_ATTR_CUSTOM_CALL_TARGET), "control_dep") == 0;
 }
 
-static HloStatus wrong_partner(const HloInstruction *inst, const char *rule, const PairRow *row, const HloInstruction *found) {
+static HloStatus wrong_partner(const HloInstruction *inst, const char *rule, const PairRow *row,
+                               const HloInstruction *found) {
     bool two = row->also != row->partner;
     return hlo_verify_fail(inst, HLO_INTERNAL, rule, "expected %s%s%s, found '%s' (%s)", hlo_op_name(row->partner),
                            two ? " or " : "", two ? hlo_op_name(row->also) : "", found->name, hlo_op_name(found->op));

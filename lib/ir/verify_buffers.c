@@ -53,10 +53,12 @@ static HloStatus check_pin(const HloVerify *v, const HloInstruction *inst, bool 
     const HloShape *x = hlo_operand(inst, 0)->shape;
     const HloShape *array = pins ? x : inst->shape, *buffer = pins ? inst->shape : x;
     const HloAliases *aliases = hlo_data(inst, HLO_ATTR_OUTPUT_TO_OPERAND_ALIASING);
-    bool fits = buffer->type == HLO_BUFFER && hlo_shape_is_array(array) && hlo_verify_same(v, buffer->elements[0], array);
+    bool fits =
+        buffer->type == HLO_BUFFER && hlo_shape_is_array(array) && hlo_verify_same(v, buffer->elements[0], array);
     if (fits && aliases && aliases->count == 1) return hlo_ok();
-    return hlo_verify_fail(inst, HLO_INVALID_ARGUMENT, "buffer-pin", "expected one aliased array and its buffer, found %s and %s",
-                           hlo_verify_text(v, x), hlo_verify_text(v, inst->shape));
+    return hlo_verify_fail(inst, HLO_INVALID_ARGUMENT, "buffer-pin",
+                           "expected one aliased array and its buffer, found %s and %s", hlo_verify_text(v, x),
+                           hlo_verify_text(v, inst->shape));
 }
 
 // Buffers that aliases hand on: as many as there are among operands and among results, none named twice.
@@ -79,8 +81,9 @@ static HloStatus check_handed_on(const HloVerify *v, const HloInstruction *inst)
         handed++;
     }
     if (taken == handed && handed == count_buffers(inst->shape)) return hlo_ok();
-    return hlo_verify_fail(inst, HLO_INVALID_ARGUMENT, "buffer-alias", "%zu buffers come in, %zu go out, %zu are aliased", taken,
-                           count_buffers(inst->shape), handed);
+    return hlo_verify_fail(inst, HLO_INVALID_ARGUMENT, "buffer-alias",
+                           "%zu buffers come in, %zu go out, %zu are aliased", taken, count_buffers(inst->shape),
+                           handed);
 }
 
 static HloStatus check_call(const HloVerify *v, const HloInstruction *inst) {

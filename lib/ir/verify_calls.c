@@ -10,8 +10,8 @@ static HloStatus check_slots(const HloInstruction *inst, size_t wanted) {
 
 static HloStatus check_parameter_count(const HloInstruction *inst, const HloComputation *callee, size_t wanted) {
     if (hlo_parameter_count(callee) == wanted) return hlo_ok();
-    return hlo_verify_fail(inst, HLO_INTERNAL, "callee-parameters", "expected %zu parameters of '%s', found %zu", wanted,
-                           callee->name, hlo_parameter_count(callee));
+    return hlo_verify_fail(inst, HLO_INTERNAL, "callee-parameters", "expected %zu parameters of '%s', found %zu",
+                           wanted, callee->name, hlo_parameter_count(callee));
 }
 
 static HloStatus check_argument(const HloVerify *v, const HloInstruction *inst, size_t k, const HloComputation *callee,
@@ -31,7 +31,8 @@ static HloStatus check_shardings(const HloInstruction *inst, const HloInstructio
             if (sharding) seen = sharding;
             continue;
         }
-        return hlo_verify_fail(inst, HLO_INTERNAL, "consistent-sharding", "'%s' is sharded differently", others[i]->name);
+        return hlo_verify_fail(inst, HLO_INTERNAL, "consistent-sharding", "'%s' is sharded differently",
+                               others[i]->name);
     }
     return hlo_ok();
 }
@@ -61,7 +62,8 @@ HloStatus hlo_verify_while(HloVerify *v, const HloInstruction *inst) {
 
 static HloStatus check_selector(const HloVerify *v, const HloInstruction *inst, size_t branches) {
     const HloShape *selector = hlo_operand(inst, 0)->shape;
-    bool valid = hlo_shape_is_scalar(selector) && (selector->type == HLO_PRED ? branches == 2 : selector->type == HLO_S32);
+    bool valid =
+        hlo_shape_is_scalar(selector) && (selector->type == HLO_PRED ? branches == 2 : selector->type == HLO_S32);
     if (valid) return hlo_ok();
     return hlo_verify_fail(inst, HLO_INVALID_ARGUMENT, "branch-selector",
                            "expected pred[] and 2 branches, or s32[], found %s and %zu branches",
@@ -159,8 +161,8 @@ HloStatus hlo_verify_aliases(HloVerify *v, const HloInstruction *inst) {
                                    hlo_verify_text(v, from ? inst->shape : operand));
         }
         if (alias_shapes_match(v, inst, from, to)) continue;
-        return hlo_verify_fail(inst, HLO_INTERNAL, "alias-shape", "%s and %s cannot share memory", hlo_verify_text(v, from),
-                               hlo_verify_text(v, to));
+        return hlo_verify_fail(inst, HLO_INTERNAL, "alias-shape", "%s and %s cannot share memory",
+                               hlo_verify_text(v, from), hlo_verify_text(v, to));
     }
     return hlo_ok();
 }
@@ -172,8 +174,8 @@ static HloStatus check_layout_constraints(const HloVerify *v, const HloInstructi
         return hlo_verify_fail(inst, HLO_INTERNAL, "layout-constraints", "the result has no layout");
     }
     if (wanted->count != hlo_operand_count(inst)) {
-        return hlo_verify_fail(inst, HLO_INTERNAL, "layout-constraints", "%zu constraints for %zu operands", wanted->count,
-                               hlo_operand_count(inst));
+        return hlo_verify_fail(inst, HLO_INTERNAL, "layout-constraints", "%zu constraints for %zu operands",
+                               wanted->count, hlo_operand_count(inst));
     }
     for (size_t k = 0; k < wanted->count; k++) {
         const HloShape *constraint = wanted->shapes[k], *operand = hlo_operand(inst, k)->shape;
@@ -187,7 +189,8 @@ static HloStatus check_layout_constraints(const HloVerify *v, const HloInstructi
 static HloStatus check_seed_call(const HloVerify *v, const HloInstruction *inst) {
     HLO_TRY(hlo_verify_operand_count(inst, 0));
     if (hlo_shape_is_scalar(inst->shape) && inst->shape->type == HLO_U64) return hlo_ok();
-    return hlo_verify_fail(inst, HLO_INTERNAL, "rng-seed", "expected u64[], declared as %s", hlo_verify_text(v, inst->shape));
+    return hlo_verify_fail(inst, HLO_INTERNAL, "rng-seed", "expected u64[], declared as %s",
+                           hlo_verify_text(v, inst->shape));
 }
 
 HloStatus hlo_verify_custom_call(HloVerify *v, const HloInstruction *inst) {

@@ -97,7 +97,8 @@ static bool is_transfer(HloOpcode op) {
 static HloStatus check_transfer(const HloInstruction *inst) {
     if (is_async_root(inst)) return hlo_ok();
     if (hlo_user_count(inst) != 1) {
-        return hlo_verify_fail(inst, HLO_INTERNAL, "channel-pair", "expected one user, found %zu", hlo_user_count(inst));
+        return hlo_verify_fail(inst, HLO_INTERNAL, "channel-pair", "expected one user, found %zu",
+                               hlo_user_count(inst));
     }
     const HloInstruction *done = hlo_user(inst, 0);
     if (done->op != (inst->op == HLO_OP_SEND ? HLO_OP_SEND_DONE : HLO_OP_RECV_DONE)) return hlo_ok();
@@ -108,7 +109,8 @@ static HloStatus check_transfer(const HloInstruction *inst) {
                                (long long)hlo_int(done, HLO_ATTR_CHANNEL_ID), done->name);
     }
     if (hlo_int(done, HLO_ATTR_IS_HOST_TRANSFER) == hlo_int(inst, HLO_ATTR_IS_HOST_TRANSFER)) return hlo_ok();
-    return hlo_verify_fail(inst, HLO_INTERNAL, "channel-pair", "only one of it and '%s' is a host transfer", done->name);
+    return hlo_verify_fail(inst, HLO_INTERNAL, "channel-pair", "only one of it and '%s' is a host transfer",
+                           done->name);
 }
 
 static bool same_transfer(const HloInstruction *a, const HloInstruction *b) {

@@ -11,11 +11,15 @@ static HloStatus find_mode(const HloInstruction *inst, GroupMode *out) {
     bool channel = hlo_has(inst, HLO_ATTR_CHANNEL_ID), global = hlo_int(inst, HLO_ATTR_USE_GLOBAL_DEVICE_IDS);
     bool has_flag = hlo_op_uses(inst->op, HLO_ATTR_USE_GLOBAL_DEVICE_IDS);
     if (global && !channel) {
-        return hlo_verify_fail(inst, HLO_INVALID_ARGUMENT, "group-mode", "use_global_device_ids=true needs a channel_id");
+        return hlo_verify_fail(inst, HLO_INVALID_ARGUMENT, "group-mode",
+                               "use_global_device_ids=true needs a channel_id");
     }
-    if (!channel) *out = CROSS_REPLICA;
-    else if (!has_flag) *out = CROSS_PARTITION;
-    else *out = global ? FLATTENED : CROSS_BOTH;
+    if (!channel)
+        *out = CROSS_REPLICA;
+    else if (!has_flag)
+        *out = CROSS_PARTITION;
+    else
+        *out = global ? FLATTENED : CROSS_BOTH;
     return hlo_ok();
 }
 
@@ -131,18 +135,20 @@ static int64_t ceil_ratio(int64_t a, int64_t b) {
 }
 
 // small = the side without the gathered dimension's factor.
-static HloStatus check_scaled(const HloVerify *v, const HloInstruction *inst, const HloShape *small, const HloShape *large,
-                              size_t dimension, int64_t shards) {
-    bool both_float = hlo_type_is_float(small->type) && hlo_type_is_float(large->type);
-    bool fits = small->type == large->type || (both_float && v->options.allow_mixed_precision);
+static HloStatus check_scaled(const HloVerify *v, const HloInstruction *inst, const HloShape *small,
+                              const HloShape *large, size_t dimension, int64_t shards) {
+    bool fits = hlo_verify_types_agree(v, small->type, large->type);
     for (size_t d = 0; fits && d < small->rank; d++) {
         int64_t wanted = small->dims[d];
-        if (d == dimension && !hlo_i64_mul(wanted, shards, &wanted)) fits = false;
-        else fits = large->dims[d] == wanted;
+        if (d == dimension && !hlo_i64_mul(wanted, shards, &wanted))
+            fits = false;
+        else
+            fits = large->dims[d] == wanted;
     }
     if (fits) return hlo_ok();
-    return hlo_verify_fail(inst, HLO_INTERNAL, "result-shape", "%s and %s do not differ by %lld shards of dimension %zu",
-                           hlo_verify_text(v, small), hlo_verify_text(v, large), (long long)shards, dimension);
+    return hlo_verify_fail(inst, HLO_INTERNAL, "result-shape",
+                           "%s and %s do not differ by %lld shards of dimension %zu", hlo_verify_text(v, small),
+                           hlo_verify_text(v, large), (long long)shards, dimension);
 }
 
 // Shared by all-gather (the result is larger) and reduce-scatter (the operand is).
@@ -153,8 +159,9 @@ static HloStatus check_sharded(const HloVerify *v, const HloInstruction *inst, c
     for (size_t k = 0; k < count; k++) {
         const HloShape *x = hlo_operand(inst, k)->shape, *result = result_of(declared, count, k);
         if (!result || !hlo_shape_is_array(result) || result->rank != x->rank || d < 0 || (uint64_t)d >= x->rank) {
-            return hlo_verify_fail(inst, HLO_INTERNAL, "result-shape", "operand %zu, %s, along dimension %lld does not give %s",
-                                   k, hlo_verify_text(v, x), (long long)d, hlo_verify_text(v, declared));
+            return hlo_verify_fail(inst, HLO_INTERNAL, "result-shape",
+                                   "operand %zu, %s, along dimension %lld does not give %s", k, hlo_verify_text(v, x),
+                                   (long long)d, hlo_verify_text(v, declared));
         }
         const HloShape *small = gathers ? x : result, *large = gathers ? result : x;
         if (k == 0) {
@@ -172,8 +179,8 @@ HloStatus hlo_verify_all_gather(HloVerify *v, const HloInstruction *inst) {
     HLO_TRY(check_groups(v, inst));
     if (inst->op == HLO_OP_ALL_GATHER) return check_sharded(v, inst, declared, true);
     if (!hlo_shape_is_tuple(declared) || declared->rank != 2) {
-        return hlo_verify_fail(inst, HLO_INTERNAL, "result-shape", "expected a pair of operands and results, declared as %s",
-                               hlo_verify_text(v, declared));
+        return hlo_verify_fail(inst, HLO_INTERNAL, "result-shape",
+                               "expected a pair of operands and results, declared as %s", hlo_verify_text(v, declared));
     }
     const HloShape *operands;
     HloInfer cx = {&v->shapes, inst, v->m};
@@ -196,7 +203,8 @@ HloStatus hlo_verify_all_reduce(HloVerify *v, const HloInstruction *inst) {
     HLO_TRY(check_groups(v, inst));
     HLO_TRY(hlo_verify_infer(v, inst, &inferred));
     HLO_TRY(hlo_verify_result(v, inst, inferred, HLO_COMPARE_LOOSE));
-    if (inst->op != HLO_OP_ALL_REDUCE || !hlo_has(inst, HLO_ATTR_CHANNEL_ID) || hlo_int(inst, HLO_ATTR_CHANNEL_ID) > 0) {
+    if (inst->op != HLO_OP_ALL_REDUCE || !hlo_has(inst, HLO_ATTR_CHANNEL_ID) ||
+        hlo_int(inst, HLO_ATTR_CHANNEL_ID) > 0) {
         return hlo_ok();
     }
     return hlo_verify_fail(inst, HLO_INTERNAL, "channel-id", "expected a channel id above 0, found %lld",
@@ -209,14 +217,16 @@ static HloStatus check_tuple_all_to_all(const HloVerify *v, const HloInstruction
     int64_t size = 1;
     HLO_TRY(hlo_verify_context(hlo_infer_subgroup_size(&cx, &size), inst, "replica-groups"));
     if ((int64_t)hlo_operand_count(inst) != size) {
-        return hlo_verify_fail(inst, HLO_INTERNAL, "operand-count", "expected %lld operands for groups of that size, found %zu",
-                               (long long)size, hlo_operand_count(inst));
+        return hlo_verify_fail(inst, HLO_INTERNAL, "operand-count",
+                               "expected %lld operands for groups of that size, found %zu", (long long)size,
+                               hlo_operand_count(inst));
     }
     const HloShape *first = hlo_operand(inst, 0)->shape;
     for (size_t k = 1; k < hlo_operand_count(inst); k++) {
         const HloShape *x = hlo_operand(inst, k)->shape;
         if (hlo_shape_equal(x, first, HLO_IGNORE_MEMORY_SPACE)) continue;
-        return hlo_verify_fail(inst, HLO_INVALID_ARGUMENT, "operands", "operands 0 and %zu have different shapes, %s and %s", k,
+        return hlo_verify_fail(inst, HLO_INVALID_ARGUMENT, "operands",
+                               "operands 0 and %zu have different shapes, %s and %s", k,
                                hlo_shape_text(v->arena, first, true), hlo_shape_text(v->arena, x, true));
     }
     return hlo_ok();
@@ -335,9 +345,10 @@ static HloStatus check_in_place(const HloVerify *v, const HloInstruction *inst) 
                 (!hlo_shape_is_tuple(input) || input->rank == output->rank);
     bool offsets = buffers_fit(input, hlo_operand(inst, 2)->shape) && buffers_fit(output, hlo_operand(inst, 3)->shape);
     if (pair && offsets) return hlo_ok();
-    return hlo_verify_fail(inst, HLO_INTERNAL, "in-place-buffers", "inputs %s, outputs %s and offsets %s, %s do not fit",
-                           hlo_verify_text(v, input), hlo_verify_text(v, output),
-                           hlo_verify_text(v, hlo_operand(inst, 2)->shape), hlo_verify_text(v, hlo_operand(inst, 3)->shape));
+    return hlo_verify_fail(inst, HLO_INTERNAL, "in-place-buffers",
+                           "inputs %s, outputs %s and offsets %s, %s do not fit", hlo_verify_text(v, input),
+                           hlo_verify_text(v, output), hlo_verify_text(v, hlo_operand(inst, 2)->shape),
+                           hlo_verify_text(v, hlo_operand(inst, 3)->shape));
 }
 
 // The start's shape is (in, out, context…) with free context.

@@ -10,8 +10,9 @@ static HloStatus check_no_broadcast(const HloVerify *v, const HloInstruction *in
         // The lower and upper bound of a clamp and the predicate of a select may be scalars.
         bool may_be_scalar = inst->op == HLO_OP_CLAMP || (inst->op == HLO_OP_SELECT && k == 0);
         if (may_be_scalar && hlo_shape_is_scalar(operand)) continue;
-        return hlo_verify_fail(inst, HLO_FAILED_PRECONDITION, "no-implicit-broadcast", "operand %zu is %s, the result %s", k,
-                               hlo_verify_text(v, operand), hlo_verify_text(v, inst->shape));
+        return hlo_verify_fail(inst, HLO_FAILED_PRECONDITION, "no-implicit-broadcast",
+                               "operand %zu is %s, the result %s", k, hlo_verify_text(v, operand),
+                               hlo_verify_text(v, inst->shape));
     }
     return hlo_ok();
 }
@@ -88,8 +89,9 @@ HloStatus hlo_verify_stochastic_convert(HloVerify *v, const HloInstruction *inst
     }
     if (!hlo_shape_is_array(random) || hlo_type_class(random->type) != HLO_CLASS_UNSIGNED ||
         hlo_type_bits(random->type) != hlo_type_bits(x->type) || !hlo_shape_same_dims(x, random)) {
-        return hlo_verify_fail(inst, HLO_INVALID_ARGUMENT, "operands", "expected unsigned random bits as wide as %s, found %s",
-                               hlo_verify_text(v, x), hlo_verify_text(v, random));
+        return hlo_verify_fail(inst, HLO_INVALID_ARGUMENT, "operands",
+                               "expected unsigned random bits as wide as %s, found %s", hlo_verify_text(v, x),
+                               hlo_verify_text(v, random));
     }
     return check_no_broadcast(v, inst);
 }

@@ -28,14 +28,16 @@ static HloStatus check_fused_uses(const HloInstruction *inst, const HloComputati
     }
     HLO_EACH_INST(member, fused) {
         if (member == fused->root || member->users.count || hlo_has_own_side_effect(member)) continue;
-        return hlo_verify_fail(inst, HLO_INTERNAL, "fused-dead-code", "'%s' in '%s' has no users", member->name, fused->name);
+        return hlo_verify_fail(inst, HLO_INTERNAL, "fused-dead-code", "'%s' in '%s' has no users", member->name,
+                               fused->name);
     }
     return hlo_ok();
 }
 
 HloStatus hlo_verify_fusion(HloVerify *v, const HloInstruction *inst) {
     if (inst->called.count != 1) {
-        return hlo_verify_fail(inst, HLO_INTERNAL, "callees", "expected 1 fused computation, found %zu", inst->called.count);
+        return hlo_verify_fail(inst, HLO_INTERNAL, "callees", "expected 1 fused computation, found %zu",
+                               inst->called.count);
     }
     const HloComputation *fused = hlo_called(inst, 0);
     HLO_TRY(check_signature(v, inst, fused));

@@ -45,7 +45,8 @@ static void **input_slot(const HloVerify *v, HloMap *inputs, const HloAlias *ali
 static HloStatus find_input(const HloVerify *v, const HloAlias *alias, const char *rule, const HloShape **out) {
     const HloModule *m = v->m;
     if (alias->parameter < 0 || (uint64_t)alias->parameter >= hlo_parameter_count(m->entry)) {
-        return hlo_verify_fail_module(HLO_INTERNAL, rule, "the entry has no parameter %lld", (long long)alias->parameter);
+        return hlo_verify_fail_module(HLO_INTERNAL, rule, "the entry has no parameter %lld",
+                                      (long long)alias->parameter);
     }
     const HloShape *parameter = hlo_parameter(m->entry, (size_t)alias->parameter)->shape;
     *out = hlo_shape_at(parameter, alias->input.data, alias->input.count);
@@ -76,14 +77,15 @@ static HloStatus check_alias(const HloVerify *v, const HloAlias *alias, HloMap *
     }
     void **slot = input_slot(v, inputs, alias);
     if (*slot) {
-        return hlo_verify_fail_module(HLO_INTERNAL, "input-output-alias", "parameter %lld is aliased twice at one index",
-                                      (long long)alias->parameter);
+        return hlo_verify_fail_module(HLO_INTERNAL, "input-output-alias",
+                                      "parameter %lld is aliased twice at one index", (long long)alias->parameter);
     }
     *slot = (void *)(uintptr_t)alias;
     HLO_TRY(check_must_alias(v, alias));
     if (!v->options.layout_sensitive || hlo_shape_size_bytes(in) == hlo_shape_size_bytes(out)) return hlo_ok();
-    return hlo_verify_fail_module(HLO_INTERNAL, "input-output-alias", "parameter %lld, %s, and the result %s differ in size",
-                                  (long long)alias->parameter, hlo_verify_text(v, in), hlo_verify_text(v, out));
+    return hlo_verify_fail_module(HLO_INTERNAL, "input-output-alias",
+                                  "parameter %lld, %s, and the result %s differ in size", (long long)alias->parameter,
+                                  hlo_verify_text(v, in), hlo_verify_text(v, out));
 }
 
 static HloStatus check_aliases(const HloVerify *v) {

@@ -30,12 +30,9 @@ HloStatus hlo_verify_iota(HloVerify *v, const HloInstruction *inst) {
 
 static HloStatus check_same_type(const HloVerify *v, const HloInstruction *inst, const HloShape *x) {
     HloType a = x->type, b = inst->shape->type;
-    bool both_float = hlo_type_is_float(a) && hlo_type_is_float(b);
-    if (hlo_type_is_array(a) && hlo_type_is_array(b) && (a == b || (both_float && v->options.allow_mixed_precision))) {
-        return hlo_ok();
-    }
-    return hlo_verify_fail(inst, HLO_INTERNAL, "same-element-type", "the operand is %s, the result %s", hlo_verify_text(v, x),
-                           hlo_verify_text(v, inst->shape));
+    if (hlo_type_is_array(a) && hlo_type_is_array(b) && hlo_verify_types_agree(v, a, b)) return hlo_ok();
+    return hlo_verify_fail(inst, HLO_INTERNAL, "same-element-type", "the operand is %s, the result %s",
+                           hlo_verify_text(v, x), hlo_verify_text(v, inst->shape));
 }
 
 static HloStatus check_same_count(const HloVerify *v, const HloInstruction *inst, const HloShape *x) {
@@ -59,8 +56,9 @@ HloStatus hlo_verify_broadcast(HloVerify *v, const HloInstruction *inst) {
     for (size_t k = 0; k < x->rank; k++) {
         int64_t d = dimensions.data[k];
         if (d >= 0 && (uint64_t)d < inst->shape->rank && inst->shape->dims[d] == x->dims[k]) continue;
-        return hlo_verify_fail(inst, HLO_INTERNAL, "broadcast-dimensions", "dimension %zu of %s cannot be dimension %lld of %s",
-                               k, hlo_verify_text(v, x), (long long)d, hlo_verify_text(v, inst->shape));
+        return hlo_verify_fail(inst, HLO_INTERNAL, "broadcast-dimensions",
+                               "dimension %zu of %s cannot be dimension %lld of %s", k, hlo_verify_text(v, x),
+                               (long long)d, hlo_verify_text(v, inst->shape));
     }
     return hlo_ok();
 }

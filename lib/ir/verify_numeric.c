@@ -59,7 +59,8 @@ HloStatus hlo_verify_scaled_dot(HloVerify *v, const HloInstruction *inst) {
     }
     HLO_TRY(check_scale(v, inst, 0, hlo_dims(inst, HLO_ATTR_LHS_CONTRACTING_DIMS)));
     HLO_TRY(check_scale(v, inst, 1, hlo_dims(inst, HLO_ATTR_RHS_CONTRACTING_DIMS)));
-    if (hlo_shape_elem_count(hlo_operand(inst, 2)->shape) == 1 && hlo_shape_elem_count(hlo_operand(inst, 3)->shape) == 1) {
+    if (hlo_shape_elem_count(hlo_operand(inst, 2)->shape) == 1 &&
+        hlo_shape_elem_count(hlo_operand(inst, 3)->shape) == 1) {
         return hlo_verify_fail(inst, HLO_FAILED_PRECONDITION, "scale-shape", "at least one scale must not be a scalar");
     }
     return check_declared_type(v, inst, hlo_infer_dot_typed);
@@ -98,8 +99,7 @@ static HloStatus check_comparator(const HloVerify *v, const HloInstruction *inst
     }
     for (size_t p = 0; p < 2 * count; p++) {
         const HloShape *parameter = hlo_parameter(less, p)->shape, *sorted = hlo_operand(inst, p / 2)->shape;
-        bool both_float = hlo_type_is_float(parameter->type) && hlo_type_is_float(sorted->type);
-        if (hlo_shape_is_scalar(parameter) && (parameter->type == sorted->type || both_float)) continue;
+        if (hlo_shape_is_scalar(parameter) && hlo_types_agree(parameter->type, sorted->type)) continue;
         return hlo_verify_fail(inst, HLO_INTERNAL, "comparator", "parameter %zu is %s, the sorted array %s", p,
                                hlo_verify_text(v, parameter), hlo_verify_text(v, sorted));
     }
@@ -112,8 +112,9 @@ static HloStatus check_sorted_arrays(const HloVerify *v, const HloInstruction *i
     for (size_t k = 0; k < hlo_operand_count(inst); k++) {
         const HloShape *x = hlo_operand(inst, k)->shape;
         if (hlo_shape_is_array(x) && hlo_shape_same_dims(first, x)) continue;
-        return hlo_verify_fail(inst, HLO_INTERNAL, "sorted-arrays", "operands 0 and %zu, %s and %s, must be arrays of one size",
-                               k, hlo_verify_text(v, first), hlo_verify_text(v, x));
+        return hlo_verify_fail(inst, HLO_INTERNAL, "sorted-arrays",
+                               "operands 0 and %zu, %s and %s, must be arrays of one size", k,
+                               hlo_verify_text(v, first), hlo_verify_text(v, x));
     }
     if (dimension >= 0 && (uint64_t)dimension < first->rank) return hlo_ok();
     return hlo_verify_fail(inst, HLO_INTERNAL, "sort-dimension", "expected a dimension of %s, found %lld",
@@ -144,8 +145,7 @@ static bool is_stack_of(const HloVerify *v, const HloShape *whole, const HloShap
     if (!hlo_shape_is_array(whole) || !hlo_shape_is_array(part) || whole->rank != part->rank + 1 || d >= whole->rank) {
         return false;
     }
-    bool both_float = hlo_type_is_float(whole->type) && hlo_type_is_float(part->type);
-    if (whole->type != part->type && !(both_float && v->options.allow_mixed_precision)) return false;
+    if (!hlo_verify_types_agree(v, whole->type, part->type)) return false;
     for (size_t k = 0; k < part->rank; k++) {
         if (!hlo_sizes_agree(whole->dims[k + (k >= d)], part->dims[k])) return false;
     }
@@ -187,14 +187,15 @@ static HloStatus check_scan_shapes(const HloVerify *v, const HloInstruction *ins
         bool fits = is_stack_of(v, whole, part, scan->dimension);
         if (fits && size < 0) size = whole->dims[scan->dimension];
         if (fits && whole->dims[scan->dimension] == size) continue;
-        return hlo_verify_fail(inst, HLO_INTERNAL, "scan-shapes", "%s %zu is %s, the step has %s", is_input ? "input" : "output",
-                               at, hlo_verify_text(v, whole), hlo_verify_text(v, part));
+        return hlo_verify_fail(inst, HLO_INTERNAL, "scan-shapes", "%s %zu is %s, the step has %s",
+                               is_input ? "input" : "output", at, hlo_verify_text(v, whole), hlo_verify_text(v, part));
     }
     for (size_t k = 0; k < scan->carries; k++) {
         const HloShape *carry = hlo_parameter(scan->step, scan->inputs + k)->shape;
         const HloShape *returned = result_element(scan->root, scan->outputs + k);
         if (hlo_verify_compatible(v, carry, returned) &&
-            hlo_verify_compatible(v, carry, hlo_operand(inst, scan->inputs + k)->shape)) continue;
+            hlo_verify_compatible(v, carry, hlo_operand(inst, scan->inputs + k)->shape))
+            continue;
         return hlo_verify_fail(inst, HLO_INTERNAL, "scan-shapes", "carry %zu is %s, returned as %s", k,
                                hlo_verify_text(v, carry), hlo_verify_text(v, returned));
     }
@@ -208,15 +209,11 @@ HloStatus hlo_verify_scan(HloVerify *v, const HloInstruction *inst) {
     HLO_TRY(check_scan_counts(inst, &scan));
     HLO_TRY(check_scan_shapes(v, inst, &scan));
     if (!v->options.layout_sensitive || !hlo_int(inst, HLO_ATTR_IS_ASSOCIATIVE)) return hlo_ok();
-    return hlo_verify_fail(inst, HLO_INTERNAL, "no-associative-scan", "scans must be expanded before layouts are fixed");
+    return hlo_verify_fail(inst, HLO_INTERNAL, "no-associative-scan",
+                           "scans must be expanded before layouts are fixed");
 }
 
 // ---- random numbers -------------------------------------------------------------------------------------
-
-static bool rng_types_match(const HloVerify *v, HloType a, HloType b) {
-    bool both_float = hlo_type_is_float(a) && hlo_type_is_float(b);
-    return a == b || (both_float && v->options.allow_mixed_precision);
-}
 
 HloStatus hlo_verify_rng(HloVerify *v, const HloInstruction *inst) {
     HLO_TRY(hlo_verify_operand_count(inst, 2));
@@ -226,14 +223,14 @@ HloStatus hlo_verify_rng(HloVerify *v, const HloInstruction *inst) {
                                hlo_verify_text(v, a), hlo_verify_text(v, b));
     }
     HloType type = inst->shape->type;
-    if (a->type != b->type || !rng_types_match(v, a->type, type)) {
+    if (a->type != b->type || !hlo_verify_types_agree(v, a->type, type)) {
         return hlo_verify_fail(inst, HLO_INTERNAL, "rng-types", "operands %s and %s do not fit the result %s",
                                hlo_verify_text(v, a), hlo_verify_text(v, b), hlo_verify_text(v, inst->shape));
     }
     int64_t distribution = hlo_int(inst, HLO_ATTR_DISTRIBUTION);
-    bool valid = distribution == HLO_RNG_DISTRIBUTION_NORMAL ? hlo_type_is_float(type)
-                                                             : distribution == HLO_RNG_DISTRIBUTION_UNIFORM &&
-                                                                   !hlo_type_is_complex(type);
+    bool valid = distribution == HLO_RNG_DISTRIBUTION_NORMAL
+                     ? hlo_type_is_float(type)
+                     : distribution == HLO_RNG_DISTRIBUTION_UNIFORM && !hlo_type_is_complex(type);
     if (valid) return hlo_ok();
     return hlo_verify_fail(inst, HLO_INTERNAL, "rng-distribution", "%s cannot make %s",
                            hlo_enum_word(HLO_ENUM_RNG_DISTRIBUTION, distribution), hlo_verify_text(v, inst->shape));

@@ -10,10 +10,10 @@
 typedef struct HloVerify {
     const HloModule *m;
     HloVerifyOptions options;
-    HloArena *arena;    // for everything that lives as long as the run
-    HloShapes shapes;   // inferred shapes, in `arena`
-    bool in_fusion;     // the instruction being verified is in a fused computation
-    HloMap wrapped;     // async instruction -> the computation that its chain runs
+    HloArena *arena;   // for everything that lives as long as the run
+    HloShapes shapes;  // inferred shapes, in `arena`
+    bool in_fusion;    // the instruction being verified is in a fused computation
+    HloMap wrapped;    // async instruction -> the computation that its chain runs
 } HloVerify;
 
 typedef HloStatus (*HloVerifyFn)(HloVerify *v, const HloInstruction *inst);
@@ -42,6 +42,8 @@ const char *hlo_verify_text(const HloVerify *v, const HloShape *shape);
 bool hlo_verify_same(const HloVerify *v, const HloShape *a, const HloShape *b);
 // Equal up to layout and flags; with mixed precision also up to float precision.
 bool hlo_verify_compatible(const HloVerify *v, const HloShape *a, const HloShape *b);
+// Equal element types; with mixed precision also any two float types.
+bool hlo_verify_types_agree(const HloVerify *v, HloType a, HloType b);
 // Rule result-shape.
 HLO_MUST_USE HloStatus hlo_verify_result(const HloVerify *v, const HloInstruction *inst, const HloShape *inferred,
                                          HloVerifyCompare compare);
@@ -57,15 +59,15 @@ HLO_MUST_USE HloStatus hlo_verify_aliases(HloVerify *v, const HloInstruction *in
 
 // ---- phases, in order -----------------------------------------------------------------------------------
 
-HloStatus hlo_verify_structure(HloVerify *v);       // verify_structure.c
-HloStatus hlo_verify_async_pairs(HloVerify *v);     // verify_async.c
-HloStatus hlo_verify_channels(HloVerify *v);        // verify_channels.c
+HloStatus hlo_verify_structure(HloVerify *v);                                // verify_structure.c
+HloStatus hlo_verify_async_pairs(HloVerify *v);                              // verify_async.c
+HloStatus hlo_verify_channels(HloVerify *v);                                 // verify_channels.c
 HloStatus hlo_verify_instruction(HloVerify *v, const HloInstruction *inst);  // verify_shape.c
 HloStatus hlo_verify_sharding(HloVerify *v, const HloInstruction *inst);     // verify_sharding.c
-HloStatus hlo_verify_buffers(HloVerify *v);         // verify_buffers.c
-HloStatus hlo_verify_header(HloVerify *v);          // verify_module.c
-HloStatus hlo_verify_origins(HloVerify *v);         // verify_origin.c
-HloStatus hlo_verify_schedule(HloVerify *v);        // verify_schedule.c
+HloStatus hlo_verify_buffers(HloVerify *v);                                  // verify_buffers.c
+HloStatus hlo_verify_header(HloVerify *v);                                   // verify_module.c
+HloStatus hlo_verify_origins(HloVerify *v);                                  // verify_origin.c
+HloStatus hlo_verify_schedule(HloVerify *v);                                 // verify_schedule.c
 
 // ---- rules of opcodes -----------------------------------------------------------------------------------
 

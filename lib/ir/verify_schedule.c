@@ -7,7 +7,8 @@ static HloStatus check_before(const HloInstruction *inst, const HloVec *needed, 
     for (size_t k = 0; k < needed->count; k++) {
         const HloInstruction *other = needed->items[k];
         if (hlo_bits_has(done, other->id)) continue;
-        return hlo_verify_fail(inst, HLO_INTERNAL, "schedule-order", "it is scheduled before its %s '%s'", what, other->name);
+        return hlo_verify_fail(inst, HLO_INTERNAL, "schedule-order", "it is scheduled before its %s '%s'", what,
+                               other->name);
     }
     return hlo_ok();
 }
@@ -40,8 +41,10 @@ static bool needs_sequence(const HloVerify *v, const HloComputation *comp) {
 HloStatus hlo_verify_schedule(HloVerify *v) {
     if (!v->m->is_scheduled) return hlo_ok();
     HLO_EACH_COMP(comp, v->m) {
-        if (comp->sequence) HLO_TRY(check_sequence(v, comp));
-        else if (needs_sequence(v, comp)) return hlo_verify_fail_comp(comp, "schedule-complete", "it has no schedule");
+        if (comp->sequence)
+            HLO_TRY(check_sequence(v, comp));
+        else if (needs_sequence(v, comp))
+            return hlo_verify_fail_comp(comp, "schedule-complete", "it has no schedule");
     }
     return hlo_ok();
 }

@@ -136,11 +136,12 @@ static HloStatus check_common(const HloInstruction *inst) {
     int wanted = hlo_op_info(inst->op)->operand_count;
     if (wanted >= 0) HLO_TRY(hlo_verify_operand_count(inst, (size_t)wanted));
     if (hlo_shape_is_dynamic(shape) && any_array(shape, array_has_unbounded)) {
-        return hlo_verify_fail(inst, HLO_INVALID_ARGUMENT, "no-unbounded-dimensions", "unbounded dimensions are disabled");
+        return hlo_verify_fail(inst, HLO_INVALID_ARGUMENT, "no-unbounded-dimensions",
+                               "unbounded dimensions are disabled");
     }
     if (hlo_shape_is_array(shape) && shape->layout && shape->layout->rank != shape->rank) {
-        return hlo_verify_fail(inst, HLO_INVALID_ARGUMENT, "layout-rank", "its layout orders %zu dimensions, it has %zu",
-                               shape->layout->rank, shape->rank);
+        return hlo_verify_fail(inst, HLO_INVALID_ARGUMENT, "layout-rank",
+                               "its layout orders %zu dimensions, it has %zu", shape->layout->rank, shape->rank);
     }
     return hlo_ok();
 }

@@ -24,8 +24,8 @@ static int64_t known_devices(const HloVerify *v) {
 static HloStatus check_device_count(const HloVerify *v, const HloInstruction *inst, int64_t found) {
     int64_t wanted = known_devices(v);
     if (!wanted || found == wanted) return hlo_ok();
-    return hlo_verify_fail(inst, HLO_INVALID_ARGUMENT, "sharding", "expected %lld devices, found %lld", (long long)wanted,
-                           (long long)found);
+    return hlo_verify_fail(inst, HLO_INVALID_ARGUMENT, "sharding", "expected %lld devices, found %lld",
+                           (long long)wanted, (long long)found);
 }
 
 // Device lists are short or in order, mostly; a map keeps the rest linear.
@@ -62,7 +62,8 @@ static HloStatus check_maximal(const HloVerify *v, const HloInstruction *inst, c
 static HloStatus check_named(const HloVerify *v, const HloInstruction *inst, const HloSharding *sharding,
                              const HloShape *shape) {
     if (!sharding->named_dim_count) return hlo_ok();
-    if (sharding->named_dim_count != shape->rank) return fail(inst, "the named sharding has another rank than the shape");
+    if (sharding->named_dim_count != shape->rank)
+        return fail(inst, "the named sharding has another rank than the shape");
     int64_t total = 1;
     for (size_t i = 0; sharding->mesh && i < sharding->mesh->axis_count; i++) {
         if (!hlo_i64_mul(total, sharding->mesh->axes[i].size, &total)) total = INT64_MAX;
@@ -78,11 +79,9 @@ static HloStatus check_leaf(const HloVerify *v, const HloInstruction *inst, cons
     case HLO_SHARDING_MANUAL:
     case HLO_SHARDING_UNKNOWN:
     case HLO_SHARDING_UNREDUCED: return hlo_ok();
-    case HLO_SHARDING_MAXIMAL:
-        return check_maximal(v, inst, sharding);
+    case HLO_SHARDING_MAXIMAL: return check_maximal(v, inst, sharding);
     case HLO_SHARDING_TILED: return check_tiled(v, inst, sharding, shape);
-    case HLO_SHARDING_NAMED:
-        return check_named(v, inst, sharding, shape);
+    case HLO_SHARDING_NAMED: return check_named(v, inst, sharding, shape);
     case HLO_SHARDING_TUPLE: return fail(inst, "a tuple of shardings inside a tuple of shardings");
     }
     return hlo_ok();
@@ -125,7 +124,8 @@ HloStatus hlo_verify_sharding(HloVerify *v, const HloInstruction *inst) {
     if (!sharding || inst->shape->type == HLO_TOKEN) return hlo_ok();
     bool is_tuple = hlo_shape_is_tuple(inst->shape);
     if (sharding->kind == HLO_SHARDING_TUPLE) {
-        return is_tuple ? check_elements(v, inst, sharding) : fail(inst, "a tuple of shardings for a shape that is none");
+        return is_tuple ? check_elements(v, inst, sharding)
+                        : fail(inst, "a tuple of shardings for a shape that is none");
     }
     if (is_tuple) return fail(inst, "one sharding for a tuple");
     return check_leaf(v, inst, sharding, inst->shape);

@@ -37,7 +37,8 @@ static HloStatus check_instruction(const HloVerify *v, const HloComputation *com
     if (!inst->shape) return hlo_verify_fail(inst, HLO_INTERNAL, "has-shape", "it has no shape");
     if (hlo_shape_is_tuple(inst->shape) &&
         !hlo_shapes_are_manageable(v->arena, inst->shape->elements, inst->shape->rank)) {
-        return hlo_verify_fail(inst, HLO_INVALID_ARGUMENT, "shape-depth", "its shape nests too deep or has too many leaves");
+        return hlo_verify_fail(inst, HLO_INVALID_ARGUMENT, "shape-depth",
+                               "its shape nests too deep or has too many leaves");
     }
     HLO_TRY(check_ends(inst, &inst->operands, "operands-in-computation"));
     HLO_TRY(check_ends(inst, &inst->users, "users-in-computation"));
@@ -77,13 +78,14 @@ static HloStatus locate_one_sided(const HloComputation *comp) {
         for (size_t k = 0; k < inst->operands.count; k++) {
             const HloInstruction *operand = inst->operands.items[k];
             if (hlo_vec_find(&operand->users, inst) != SIZE_MAX) continue;
-            return hlo_verify_fail(inst, HLO_INTERNAL, "two-sided-edges", "it is no user of its operand '%s'", operand->name);
+            return hlo_verify_fail(inst, HLO_INTERNAL, "two-sided-edges", "it is no user of its operand '%s'",
+                                   operand->name);
         }
         for (size_t k = 0; k < inst->control_preds.count; k++) {
             const HloInstruction *before = inst->control_preds.items[k];
             if (hlo_vec_find(&before->control_succs, inst) != SIZE_MAX) continue;
-            return hlo_verify_fail(inst, HLO_INTERNAL, "two-sided-edges", "'%s' does not know it as its control successor",
-                                   before->name);
+            return hlo_verify_fail(inst, HLO_INTERNAL, "two-sided-edges",
+                                   "'%s' does not know it as its control successor", before->name);
         }
     }
     return hlo_verify_fail_comp(comp, "two-sided-edges", "some user or control successor is listed too often");
@@ -175,7 +177,8 @@ static HloStatus check_computation(const HloVerify *v, const HloComputation *com
     if (comp->m != v->m || comp->id >= v->m->computation_id_limit) {
         return hlo_verify_fail_comp(comp, "parent", "it belongs to another module or has a foreign id");
     }
-    if (!comp->root || comp->root->comp != comp) return hlo_verify_fail_comp(comp, "has-root", "it has no root of its own");
+    if (!comp->root || comp->root->comp != comp)
+        return hlo_verify_fail_comp(comp, "has-root", "it has no root of its own");
     HloBits ids = hlo_bits_new(v->arena, comp->id_limit);
     size_t count = 0;
     HLO_EACH_INST(inst, comp) {
@@ -209,7 +212,8 @@ static HloStatus check_names(const HloVerify *v) {
 
 static HloStatus check_entry(const HloModule *m) {
     if (!m->name || !m->name[0]) return hlo_verify_fail_module(HLO_INTERNAL, "has-name", "it has no name");
-    if (!m->entry || m->entry->m != m) return hlo_verify_fail_module(HLO_INTERNAL, "has-entry", "it has no entry computation");
+    if (!m->entry || m->entry->m != m)
+        return hlo_verify_fail_module(HLO_INTERNAL, "has-entry", "it has no entry computation");
     if (!hlo_is_fusion_computation(m->entry)) return hlo_ok();
     return hlo_verify_fail_module(HLO_INVALID_ARGUMENT, "has-entry", "the entry computation '%s' is called by a fusion",
                                   m->entry->name);

@@ -1,5 +1,5 @@
-// Shape inference, row by row: lines of HLO text whose last one leaves its shape out, and the shape it gets; or a part of
-// the message when there is none.
+// Shape inference, row by row: lines of HLO text whose last one leaves its shape out, and the shape it gets; or a part
+// of the message when there is none.
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -203,7 +203,8 @@ static void infer_dots_list_batch_then_free_dimensions(void **state) {
         {"f32[1,8,8,4] f32[3,3,4,16]", "convolution(a, b), window={size=2x3}, dim_labels=b01f_01io->b01f", NULL,
          "window size 2"},
         {"f32[11,5] f32[3,5,7] s32[3]",
-         "ragged-dot(a, b, c), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}",
+         "ragged-dot(a, b, c), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, "
+         "rhs_group_dims={0}",
          "f32[11,7]{1,0}", NULL},
     };
     check_rows(rows, HLO_COUNT(rows));
@@ -211,11 +212,11 @@ static void infer_dots_list_batch_then_free_dimensions(void **state) {
 
 static void infer_gather_and_scatter_check_their_numbers(void **state) {
     (void)state;
-#define GATHER(offset, collapsed, map, sizes)                                                                    \
-    "gather(a, b), offset_dims=" offset ", collapsed_slice_dims=" collapsed ", start_index_map=" map             \
+#define GATHER(offset, collapsed, map, sizes)                                                        \
+    "gather(a, b), offset_dims=" offset ", collapsed_slice_dims=" collapsed ", start_index_map=" map \
     ", index_vector_dim=1, slice_sizes=" sizes
-#define SCATTER(window, inserted, map)                                                                           \
-    "scatter(a, b, c), update_window_dims=" window ", inserted_window_dims=" inserted                            \
+#define SCATTER(window, inserted, map)                                                \
+    "scatter(a, b, c), update_window_dims=" window ", inserted_window_dims=" inserted \
     ", scatter_dims_to_operand_dims=" map ", index_vector_dim=1, to_apply=add"
     static const Row rows[] = {
         {"f32[10,20] s32[5,1]", GATHER("{1}", "{0}", "{0}", "{1,20}"), "f32[5,20]{1,0}", NULL},

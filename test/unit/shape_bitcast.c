@@ -102,7 +102,8 @@ static void aligned_layout_makes_the_reshape_a_bitcast(void **state) {
     assert_true(hlo_reshape_is_bitcast(in, aligned));
     // {2,3} in the order {0,1} cannot become one dimension.
     const HloShape *turned = shape_of(state, (const int64_t[]){2, 3, -1}, (const int64_t[]){0, 1});
-    assert_null(hlo_reshape_align_layout(shapes, turned, shape_of(state, (const int64_t[]){6, -1}, (const int64_t[]){0})));
+    assert_null(
+        hlo_reshape_align_layout(shapes, turned, shape_of(state, (const int64_t[]){6, -1}, (const int64_t[]){0})));
 }
 
 int main(void) {

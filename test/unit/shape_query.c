@@ -29,13 +29,8 @@ static void shape_size_bytes_follows_the_table(void **state) {
         int64_t dims[2];
         int64_t element_bits, bytes;
     } rows[] = {
-        {HLO_F32, {2, 3}, 0, 24},
-        {HLO_PRED, {3, 3}, 0, 9},
-        {HLO_S4, {3, 3}, 0, 9},
-        {HLO_S4, {3, 3}, 4, 5},
-        {HLO_F6E3M2FN, {2, 2}, 0, 4},
-        {HLO_C128, {1, 2}, 0, 32},
-        {HLO_F32, {0, 9}, 0, 0},
+        {HLO_F32, {2, 3}, 0, 24},     {HLO_PRED, {3, 3}, 0, 9},  {HLO_S4, {3, 3}, 0, 9},  {HLO_S4, {3, 3}, 4, 5},
+        {HLO_F6E3M2FN, {2, 2}, 0, 4}, {HLO_C128, {1, 2}, 0, 32}, {HLO_F32, {0, 9}, 0, 0},
     };
     for (size_t i = 0; i < HLO_COUNT(rows); i++) {
         HloLayout layout = *hlo_layout_default(shapes, 2);

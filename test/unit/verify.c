@@ -1,5 +1,5 @@
-// The verifier, row by row: entry computations in text, and the rule that each breaks (NULL: it is sound). Each rule has a
-// row that breaks it; the sound rows beside them differ in one detail.
+// The verifier, row by row: entry computations in text, and the rule that each breaks (NULL: it is sound). Each rule
+// has a row that breaks it; the sound rows beside them differ in one detail.
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -131,7 +131,8 @@ static void verify_checks_called_computations(void **state) {
         {PARAMETERS "ROOT r = f32[4] call(a, b), to_apply=body", "callee-parameters"},
         {PARAMETERS "ROOT r = f32[4] call(a), to_apply=body, is_composite=true", "composite-attributes"},
         {PARAMETERS "ROOT r = f32[4] call(a), to_apply=body, is_composite=true, "
-                    "frontend_attributes={composite.name=\"n\"}", NULL},
+                    "frontend_attributes={composite.name=\"n\"}",
+         NULL},
         {PARAMETERS "ROOT r = f32[4] fusion(a), kind=kLoop, calls=fused", NULL},
         {PARAMETERS "ROOT r = f32[4] fusion(a, b), kind=kLoop, calls=fused", NULL},
         {PARAMETERS "ROOT r = f32[4] fusion(), kind=kLoop, calls=fused", "callee-parameters"},
@@ -145,9 +146,11 @@ static void verify_checks_called_computations(void **state) {
         {PARAMETERS "ROOT r = f32[4] fusion(a), kind=kLoop, calls=fused, output_to_operand_aliasing={{}: (0, {1})}",
          "alias-index"},
         {PARAMETERS "ROOT r = f32[4] custom-call(a), custom_call_target=\"t\", "
-                    "output_to_operand_aliasing={{}: (0, {})}", NULL},
+                    "output_to_operand_aliasing={{}: (0, {})}",
+         NULL},
         {PARAMETERS "ROOT r = f32[4] custom-call(s), custom_call_target=\"t\", "
-                    "output_to_operand_aliasing={{}: (0, {})}", "alias-shape"},
+                    "output_to_operand_aliasing={{}: (0, {})}",
+         "alias-shape"},
         {"ROOT r = f32[] custom-call(), custom_call_target=\"GetRngSeed\"", "rng-seed"},
     };
     check_rows("", &mixed, rows, HLO_COUNT(rows));
@@ -180,7 +183,8 @@ static void verify_forbids_mixed_precision_unless_allowed(void **state) {
         {half, "one-precision"},
         {"a = f32[4] parameter(0) ROOT r = bf16[4] negate(a)", "result-shape"},
         {"a = f32[4] parameter(0) b = bf16[4] parameter(1) ROOT r = f32[] dot(a, b), lhs_contracting_dims={0}, "
-         "rhs_contracting_dims={0}", NULL},
+         "rhs_contracting_dims={0}",
+         NULL},
         {"a = f32[4] parameter(0) b = bf16[4] parameter(1) ROOT r = (f32[4], bf16[4]) tuple(a, b)", NULL},
         {"a = f64[4] parameter(0) z = f64[] constant(0) ROOT r = f32[] reduce(a, z), dimensions={0}, to_apply=add",
          "reducer-types"},
@@ -215,7 +219,8 @@ static void verify_checks_collectives(void **state) {
         {PARAMETERS "ROOT r = f32[4] all-reduce(a), replica_groups={{0,1,2},{3}}, to_apply=add", NULL},
         {PARAMETERS "ROOT r = f32[2] all-reduce(a), replica_groups={}, to_apply=add", "result-shape"},
         {PARAMETERS "ROOT r = f32[1] reduce-scatter(a), dimensions={0}, replica_groups={}, to_apply=add", NULL},
-        {PARAMETERS "ROOT r = f32[2] reduce-scatter(a), dimensions={0}, replica_groups={}, to_apply=add", "shard-count"},
+        {PARAMETERS "ROOT r = f32[2] reduce-scatter(a), dimensions={0}, replica_groups={}, to_apply=add",
+         "shard-count"},
         {PARAMETERS "ROOT r = f32[4] all-to-all(a), dimensions={0}, replica_groups={{0,1},{2,3}}", NULL},
         {PARAMETERS "ROOT r = (f32[4], f32[4]) all-to-all(a, b), replica_groups={{0,1},{2,3}}", NULL},
         {PARAMETERS "ROOT r = (f32[4]) all-to-all(a), replica_groups={{0,1},{2,3}}", "operand-count"},
@@ -223,7 +228,8 @@ static void verify_checks_collectives(void **state) {
         {PARAMETERS "ROOT r = f32[4] collective-permute(a), source_target_pairs={{0,1},{0,2}}", "source-target-pairs"},
         {PARAMETERS "ROOT r = f32[4] collective-permute(a), source_target_pairs={{0,4}}", "source-target-pairs"},
         {PARAMETERS "x = f32[4] all-reduce(a), to_apply=add ROOT r = f32[4] all-reduce(x), constrain_layout=true, "
-                    "to_apply=add", "all-reduce-layouts"},
+                    "to_apply=add",
+         "all-reduce-layouts"},
     };
     check_rows(", replica_count=4", &mixed, rows, HLO_COUNT(rows));
 }
@@ -250,7 +256,8 @@ static void verify_pairs_starts_with_dones(void **state) {
          "async-shape"},
         {PARAMETERS "x = ((f32[4]), f32[4], u32[]) async-start(a, b), calls=body ROOT r = f32[4] async-done(x)",
          "async-operands"},
-        {PARAMETERS "x = ((f32[4]), f32[4], u32[]) async-start(a), calls=lazy ROOT r = f32[4] async-done(x)", "async-body"},
+        {PARAMETERS "x = ((f32[4]), f32[4], u32[]) async-start(a), calls=lazy ROOT r = f32[4] async-done(x)",
+         "async-body"},
     };
 #undef COPY
 #undef SEND
@@ -300,15 +307,18 @@ static void verify_checks_the_header(void **state) {
 
 static void verify_lets_buffers_be_written_once(void **state) {
     (void)state;
-#define PIN "a = f32[4] parameter(0) b = b(f32[4]) custom-call(a), custom_call_target=\"Pin\", " \
-            "output_to_operand_aliasing={{}:(0, {})} "
-#define UNPIN(name, of) name " = f32[4] custom-call(" of "), custom_call_target=\"Unpin\", " \
-                        "output_to_operand_aliasing={{}:(0, {})} "
+#define PIN                                                                              \
+    "a = f32[4] parameter(0) b = b(f32[4]) custom-call(a), custom_call_target=\"Pin\", " \
+    "output_to_operand_aliasing={{}:(0, {})} "
+#define UNPIN(name, of)                                                  \
+    name " = f32[4] custom-call(" of "), custom_call_target=\"Unpin\", " \
+         "output_to_operand_aliasing={{}:(0, {})} "
     static const Row rows[] = {
         {PIN UNPIN("ROOT r", "b"), NULL},
         {PIN UNPIN("u", "b") UNPIN("ROOT r", "b"), "one-writer"},
         {PIN "t = (b(f32[4]), f32[4]) tuple(b, a) g = b(f32[4]) get-tuple-element(t), index=0 " UNPIN("u", "g")
-             UNPIN("ROOT r", "b"), "one-writer"},
+             UNPIN("ROOT r", "b"),
+         "one-writer"},
         {"a = f32[4] parameter(0) ROOT b = b(f32[4]) custom-call(a), custom_call_target=\"Pin\"", "buffer-pin"},
         {PIN "ROOT r = f32[4] custom-call(b), custom_call_target=\"t\"", "buffer-alias"},
         {"ROOT b = b(f32[4]) parameter(0)", "buffer-place"},
