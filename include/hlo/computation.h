@@ -77,7 +77,8 @@ HloInstruction *hlo_fusion_caller(const HloComputation *comp);
 HloComputation *hlo_computation_clone(HloModule *m, const HloComputation *comp, const char *name,
                                       const HloMap *callees, HloArena *scratch, HloMap *inst_map);
 
-// Structural equality: same graph up to names; used by tests and deduplication.
+// Structural equality of two computations and all that they call: same graphs up to names, annotations and frontend
+// attributes.
 bool hlo_computation_equal(const HloComputation *a, const HloComputation *b, bool layout_sensitive);
 
 #endif

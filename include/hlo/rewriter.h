@@ -57,6 +57,11 @@ void hlo_rewriter_move_uses(HloRewriter *rw, HloInstruction *old_inst, HloInstru
 // them. Parameters behind the first removed one are made anew, named `param_<number>`.
 void hlo_fusion_drop_operands(HloRewriter *rw, HloInstruction *fusion, HloBits dead);
 
+// Adds a copy of a computation to the module, called `<name>.clone`; instructions keep names and order. Computations that
+// its fusions and async-starts own are copied too, inner ones first. *made, when given, grows by the number of
+// instructions.
+HloComputation *hlo_rewriter_clone_computation(HloRewriter *rw, const HloComputation *comp, size_t *made);
+
 // ---- rules ----------------------------------------------------------------------------------------------
 
 // Returns the replacement, `inst` itself when it changed something in place, or NULL when it does not apply.
@@ -81,7 +86,8 @@ HloInstruction *hlo_build(HloRewriter *rw, HloOpcode op, const HloShape *shape, 
                           size_t count);
 // A detached instruction (made with hlo_inst_new, attributes set, shape NULL): infers the shape and adds it.
 HloInstruction *hlo_build_inferred(HloRewriter *rw, HloInstruction *detached);
-// A copy of `inst` with other operands, same shape (NULL) or another; keeps the name as the base of the new one.
+// A copy of `inst` with other operands, same shape (NULL) or another; keeps the name as the base of the new one. A
+// fusion and an async-start own their computation, so their copies get a copy of it; other callees are shared.
 HloInstruction *hlo_build_clone(HloRewriter *rw, const HloInstruction *inst, const HloShape *shape,
                                 HloInstruction *const *operands, size_t count);
 

@@ -186,27 +186,53 @@ HloComputation *hlo_computation_clone(HloModule *m, const HloComputation *comp, 
 
 // ---- equality -------------------------------------------------------------------------------------------
 
-static bool same_instruction(const HloInstruction *a, const HloInstruction *b, const HloMap *twins, unsigned ignore) {
-    if (a->operands.count != b->operands.count || !hlo_shape_equal(a->shape, b->shape, ignore)) return false;
+typedef struct Equality {
+    HloArena scratch;
+    unsigned ignore;
+    HloVec left, right;  // pairs of computations still to compare
+    HloMap paired;       // computations of the left that have been queued -> their twin
+} Equality;
+
+// Queues a pair of callees; false when the left one has another twin already.
+static bool pair_up(Equality *e, const HloComputation *a, const HloComputation *b) {
+    if (a == b) return true;
+    void **slot = hlo_map_at(&e->scratch, &e->paired, a);
+    if (*slot) return *slot == b;
+    *slot = (void *)(uintptr_t)b;
+    hlo_vec_push(&e->scratch, &e->left, a);
+    hlo_vec_push(&e->scratch, &e->right, b);
+    return true;
+}
+
+static bool same_instruction(Equality *e, const HloInstruction *a, const HloInstruction *b, const HloMap *twins) {
+    if (a->operands.count != b->operands.count || a->called.count != b->called.count) return false;
+    if (!hlo_shape_equal(a->shape, b->shape, e->ignore)) return false;
     for (size_t k = 0; k < a->operands.count; k++) {
         if (hlo_map_find(twins, a->operands.items[k]) != b->operands.items[k]) return false;
     }
-    return hlo_same_operation(a, b);
+    for (size_t k = 0; k < a->called.count; k++) {
+        if (!pair_up(e, a->called.items[k], b->called.items[k])) return false;
+    }
+    return hlo_same_attributes(a, b);
+}
+
+static bool same_body(Equality *e, const HloComputation *a, const HloComputation *b) {
+    if (a->count != b->count || hlo_parameter_count(a) != hlo_parameter_count(b)) return false;
+    HloMap twins = {0};
+    HloInstList left = hlo_post_order(a, &e->scratch), right = hlo_post_order(b, &e->scratch);
+    if (left.count != right.count) return false;
+    for (size_t i = 0; i < left.count; i++) {
+        if (!same_instruction(e, left.items[i], right.items[i], &twins)) return false;
+        *hlo_map_at(&e->scratch, &twins, left.items[i]) = right.items[i];
+    }
+    return hlo_map_find(&twins, a->root) == b->root;
 }
 
 bool hlo_computation_equal(const HloComputation *a, const HloComputation *b, bool layout_sensitive) {
-    if (a == b) return true;
-    if (a->count != b->count || hlo_parameter_count(a) != hlo_parameter_count(b)) return false;
-    HloArena scratch = {.trap = a->m->arena.trap};
-    HloMap twins = {0};
-    HloInstList left = hlo_post_order(a, &scratch), right = hlo_post_order(b, &scratch);
-    bool same = left.count == right.count;
-    for (size_t i = 0; same && i < left.count; i++) {
-        unsigned ignore = layout_sensitive ? HLO_IGNORE_NOTHING : HLO_IGNORE_LAYOUT;
-        same = same_instruction(left.items[i], right.items[i], &twins, ignore);
-        *hlo_map_at(&scratch, &twins, left.items[i]) = right.items[i];
-    }
-    same = same && hlo_map_find(&twins, a->root) == b->root;
-    hlo_arena_free(&scratch);
+    Equality e = {.scratch = {.trap = a->m->arena.trap},
+                  .ignore = layout_sensitive ? HLO_IGNORE_NOTHING : HLO_IGNORE_LAYOUT};
+    bool same = pair_up(&e, a, b);
+    while (same && e.left.count) same = same_body(&e, hlo_vec_pop(&e.left), hlo_vec_pop(&e.right));
+    hlo_arena_free(&e.scratch);
     return same;
 }

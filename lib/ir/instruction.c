@@ -332,16 +332,25 @@ bool hlo_is_removable(const HloInstruction *inst) {
     return inst->op != HLO_OP_PARAMETER || hlo_is_fusion_computation(inst->comp);
 }
 
-// Annotations say nothing about what an instruction computes.
+// Annotations say nothing about what an instruction computes; frontend attributes are looked at apart.
 static bool is_annotation(HloAttrId id) {
-    return id == HLO_ATTR_METADATA || id == HLO_ATTR_ORIGIN || id == HLO_ATTR_STATISTICS;
+    return id == HLO_ATTR_METADATA || id == HLO_ATTR_ORIGIN || id == HLO_ATTR_STATISTICS ||
+           id == HLO_ATTR_FRONTEND_ATTRIBUTES;
 }
 
 bool hlo_same_operation(const HloInstruction *a, const HloInstruction *b) {
-    if (a->op != b->op || a->called.count != b->called.count) return false;
+    if (a->called.count != b->called.count) return false;
     for (size_t k = 0; k < a->called.count; k++) {
         if (a->called.items[k] != b->called.items[k]) return false;
     }
+    const HloAttr *x = hlo_attr_find(a, HLO_ATTR_FRONTEND_ATTRIBUTES);
+    const HloAttr *y = hlo_attr_find(b, HLO_ATTR_FRONTEND_ATTRIBUTES);
+    if (!x != !y || (x && !hlo_attr_equal(*x, *y))) return false;
+    return hlo_same_attributes(a, b);
+}
+
+bool hlo_same_attributes(const HloInstruction *a, const HloInstruction *b) {
+    if (a->op != b->op) return false;
     size_t i = 0, j = 0;
     while (true) {
         while (i < a->attr_count && is_annotation(a->attrs[i].id)) i++;

@@ -4,25 +4,45 @@
 
 typedef struct Update {
     HloArena *scratch;
-    uint32_t *waits;      // by instruction id: operands and control predecessors not yet placed
-    HloBits scheduled;    // by instruction id: stood in the old sequence
-    HloVec ready;         // new instructions whose wait is over
+    HloBits scheduled;     // by instruction id: stood in the old sequence
+    uint32_t *waits;       // by instruction id: operands and control predecessors not yet placed; new instructions only
+    HloVec *waiting;       // by instruction id: new instructions that wait for it, in list order
+    HloVec ready;          // new instructions whose wait is over
     HloInstruction **sequence;
     size_t count;
 } Update;
 
-static void finish_wait(Update *u, const HloVec *waiting) {
-    for (size_t k = 0; k < waiting->count; k++) {
-        HloInstruction *inst = waiting->items[k];
-        if (hlo_bits_has(u->scheduled, inst->id) || --u->waits[inst->id]) continue;
-        hlo_vec_push(u->scratch, &u->ready, inst);
+static bool is_in(const HloInstruction *inst, const HloComputation *comp) {
+    return inst->comp == comp;
+}
+
+static void wait_for(Update *u, HloInstruction *inst, const HloVec *others) {
+    for (size_t k = 0; k < others->count; k++) {
+        const HloInstruction *other = others->items[k];
+        hlo_vec_push(u->scratch, &u->waiting[other->id], inst);
+        u->waits[inst->id]++;
+    }
+}
+
+static void find_new(Update *u, HloComputation *comp) {
+    for (size_t k = 0; k < comp->sequence_count; k++) {
+        if (is_in(comp->sequence[k], comp)) hlo_bits_add(u->scheduled, comp->sequence[k]->id);
+    }
+    HLO_EACH_INST(inst, comp) {
+        if (hlo_bits_has(u->scheduled, inst->id)) continue;
+        wait_for(u, inst, &inst->operands);
+        wait_for(u, inst, &inst->control_preds);
+        if (!u->waits[inst->id]) hlo_vec_push(u->scratch, &u->ready, inst);
     }
 }
 
 static void place(Update *u, HloInstruction *inst) {
     u->sequence[u->count++] = inst;
-    finish_wait(u, &inst->users);
-    finish_wait(u, &inst->control_succs);
+    const HloVec *waiting = &u->waiting[inst->id];
+    for (size_t k = 0; k < waiting->count; k++) {
+        HloInstruction *next = waiting->items[k];
+        if (--u->waits[next->id] == 0) hlo_vec_push(u->scratch, &u->ready, next);
+    }
 }
 
 static void place_ready(Update *u) {
@@ -30,34 +50,13 @@ static void place_ready(Update *u) {
     u->ready.count = 0;
 }
 
-// Counts per user, not per operand slot: users are kept once each, and place() ends one wait per user.
-static void count_waits(Update *u, const HloComputation *comp) {
-    HLO_EACH_INST(inst, comp) {
-        for (size_t k = 0; k < hlo_user_count(inst); k++) u->waits[hlo_user(inst, k)->id]++;
-        for (size_t k = 0; k < inst->control_succs.count; k++) {
-            const HloInstruction *after = inst->control_succs.items[k];
-            u->waits[after->id]++;
-        }
-    }
-}
-
-static bool is_in(const HloInstruction *inst, const HloComputation *comp) {
-    return inst->comp == comp;
-}
-
 static void update_sequence(HloModule *m, HloComputation *comp, HloArena *scratch) {
     Update u = {.scratch = scratch,
-                .waits = HLO_NEW_ARRAY(scratch, uint32_t, comp->id_limit),
                 .scheduled = hlo_bits_new(scratch, comp->id_limit),
+                .waits = HLO_NEW_ARRAY(scratch, uint32_t, comp->id_limit),
+                .waiting = HLO_NEW_ARRAY(scratch, HloVec, comp->id_limit),
                 .sequence = HLO_NEW_ARRAY(&m->arena, HloInstruction *, comp->count)};
-    for (size_t k = 0; k < comp->sequence_count; k++) {
-        if (is_in(comp->sequence[k], comp)) hlo_bits_add(u.scheduled, comp->sequence[k]->id);
-    }
-    count_waits(&u, comp);
-    HLO_EACH_INST(inst, comp) {
-        bool is_new = !hlo_bits_has(u.scheduled, inst->id);
-        if (is_new && !u.waits[inst->id]) hlo_vec_push(scratch, &u.ready, inst);
-    }
+    find_new(&u, comp);
     place_ready(&u);
     for (size_t k = 0; k < comp->sequence_count; k++) {
         if (!is_in(comp->sequence[k], comp)) continue;

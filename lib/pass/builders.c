@@ -6,6 +6,7 @@
 
 #include "hlo/infer.h"
 #include "hlo/rewriter.h"
+#include "lib/pass/clone.h"
 
 static bool has_failed(const HloRewriter *rw, HloInstruction *const *operands, size_t count) {
     if (!hlo_is_ok(rw->failure)) return true;
@@ -43,6 +44,9 @@ HloInstruction *hlo_build_clone(HloRewriter *rw, const HloInstruction *inst, con
                                 HloInstruction *const *operands, size_t count) {
     if (has_failed(rw, operands, count)) return NULL;
     HloInstruction *clone = hlo_inst_clone(rw->m, inst, shape ? shape : inst->shape, operands, count, NULL);
+    if (hlo_owns_callee(inst)) {
+        hlo_set_called(clone, 0, hlo_rewriter_clone_computation(rw, hlo_called(inst, 0), NULL));
+    }
     return finish(rw, clone, inst->name);
 }
 

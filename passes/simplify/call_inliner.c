@@ -32,6 +32,7 @@ typedef struct Inliner {
     HloMap frame_index;    // (location, parent) -> frame id, filled when first needed
     size_t frame_capacity;
     HloMap joined;         // (outer frame, inner frame) -> frame id
+    HloMap spliced;        // inlined call of a scheduled computation -> HloVec of clones in their order
 } Inliner;
 
 // ---- which calls ----------------------------------------------------------------------------------------
@@ -341,6 +342,34 @@ static HloVec clone_body(HloRewriter *rw, HloInstruction *call, HloInstruction *
     return clones;
 }
 
+// Clones run where the call stood, in the order of the callee's schedule.
+static void note_schedule(Inliner *in, const HloInstruction *call, HloInstruction *const *made) {
+    const HloComputation *callee = hlo_called(call, 0);
+    if (!call->comp->sequence || !callee->sequence) return;
+    HloVec *order = HLO_NEW(in->rw.scratch, HloVec);
+    for (size_t k = 0; k < callee->sequence_count; k++) {
+        const HloInstruction *inst = callee->sequence[k];
+        bool is_clone = inst->comp == callee && inst->op != HLO_OP_PARAMETER && made[inst->id];
+        if (is_clone) hlo_vec_push(in->rw.scratch, order, made[inst->id]);
+    }
+    *hlo_map_at(in->rw.scratch, &in->spliced, call) = order;
+}
+
+static void splice_schedule(Inliner *in, HloComputation *comp) {
+    if (!in->spliced.count) return;
+    HloVec sequence = {0};
+    for (size_t k = 0; k < comp->sequence_count; k++) {
+        const HloVec *clones = hlo_map_find(&in->spliced, comp->sequence[k]);
+        if (!clones) hlo_vec_push(&in->rw.m->arena, &sequence, comp->sequence[k]);
+        for (size_t i = 0; clones && i < clones->count; i++) {
+            hlo_vec_push(&in->rw.m->arena, &sequence, clones->items[i]);
+        }
+    }
+    comp->sequence = (HloInstruction **)sequence.items;
+    comp->sequence_count = sequence.count;
+    in->spliced = (HloMap){0};
+}
+
 static HloStatus inline_call(Inliner *in, HloInstruction *call) {
     HloRewriter *rw = &in->rw;
     HloComputation *callee = hlo_called(call, 0);
@@ -355,6 +384,7 @@ static HloStatus inline_call(Inliner *in, HloInstruction *call) {
     HloInstruction **made = HLO_NEW_ARRAY(rw->scratch, HloInstruction *, callee->id_limit);
     HloVec clones = clone_body(rw, call, made);
     if (!hlo_is_ok(rw->failure)) return rw->failure;
+    note_schedule(in, call, made);
     place_all_under_call(in, &clones, call);
     place_origins(rw->m, &clones, call);
     pass_on_fusion_marks(rw->m, call, &clones);
@@ -376,6 +406,7 @@ static HloStatus inline_calls_in(Inliner *in, HloComputation *comp) {
         if (inst->op != HLO_OP_CALL || hlo_rewriter_is_spent(&in->rw) || !is_inlined(in, inst)) continue;
         HLO_TRY(inline_call(in, inst));
     }
+    splice_schedule(in, comp);
     return hlo_ok();
 }
 
