@@ -73,10 +73,19 @@ static void copy_sequence(HloOrdering *ordering, Graph *graph, const HloComputat
     for (size_t i = 0; i < comp->sequence_count; i++) graph->time[comp->sequence[i]->id] = (uint32_t)i;
 }
 
+static bool is_entered_from(const HloInstruction *caller) {
+    switch (caller->op) {
+    case HLO_OP_CALL:
+    case HLO_OP_WHILE:
+    case HLO_OP_CONDITIONAL:
+    case HLO_OP_ASYNC_START: return true;
+    default: return false;
+    }
+}
+
 // Callers come before callees here, so theirs is known.
 static void find_caller(HloOrdering *ordering, Graph *graph, const HloComputation *comp) {
-    bool is_entered = ordering->flow->context[comp->id] == HLO_CONTEXT_SEQUENTIAL;
-    if (!is_entered || comp->callers.count != 1) return;
+    if (comp->callers.count != 1 || !is_entered_from(comp->callers.items[0])) return;
     graph->caller = comp->callers.items[0];
     const Graph *outer = &ordering->graphs[graph->caller->comp->id];
     graph->depth = outer->depth + 1;
@@ -273,6 +282,7 @@ bool hlo_use_is_before(HloOrdering *ordering, const HloUse *use, const HloValue 
         if (hlo_is(user, HLO_OP_CONDITIONAL)) branches->has_handed_on |= is_handed_on(ordering, use);
         return true;
     }
+    if (hlo_is(user, HLO_OP_CONDITIONAL) && value->inst == user) return true;
     return is_result_of(ordering, value, user);
 }
 

@@ -198,6 +198,17 @@ static bool fusion_is_elementwise_on(HloSharing *sharing, const HloInstruction *
     return true;
 }
 
+// A map over all dimensions in order.
+static bool is_plain_map(const HloInstruction *map) {
+    HloDims dims = hlo_dims(map, HLO_ATTR_DIMENSIONS);
+    if (dims.count == 0) return true;
+    if (dims.count != map->shape->rank) return false;
+    for (size_t d = 0; d < dims.count; d++) {
+        if (dims.data[d] != (int64_t)d) return false;
+    }
+    return true;
+}
+
 // Nested fusions have their answers from hlo_sharing_new, so this never goes deeper than one level.
 bool hlo_is_elementwise_on(HloSharing *sharing, const HloInstruction *inst, size_t operand) {
     if (hlo_is(inst, HLO_OP_DYNAMIC_UPDATE_SLICE)) return operand == 0;
@@ -208,6 +219,7 @@ bool hlo_is_elementwise_on(HloSharing *sharing, const HloInstruction *inst, size
         const FusionFacts *facts = facts_of(sharing, inst);
         return facts && facts->elementwise[operand] == YES;
     }
+    if (hlo_is(inst, HLO_OP_MAP)) return is_plain_map(inst);
     return hlo_op_has(inst->op, HLO_OPF_ELEMENTWISE);
 }
 
