@@ -203,17 +203,11 @@ void hlo_literal_set_double(HloLiteral *literal, int64_t at, double value) {
 
 void hlo_literal_copy_element(HloLiteral *to, int64_t to_at, const HloLiteral *from, int64_t from_at) {
     assert(to->shape->type == from->shape->type);
-    if (to->shape->type != HLO_C128) {
-        hlo_literal_set_bits(to, to_at, hlo_literal_bits(from, from_at));
+    if (to->shape->type == HLO_C128) {  // wider than one pattern
+        hlo_literal_set_complex(to, to_at, hlo_literal_double(from, from_at), hlo_literal_imag(from, from_at));
         return;
     }
-    enum { C128_BYTES = 16 };
-    assert(to_at >= 0 && to_at < to->elem_count && from_at >= 0 && from_at < from->elem_count);
-    if (!from->data) {
-        hlo_literal_set_complex(to, to_at, complex_part(from, from_at, 0), complex_part(from, from_at, 1));
-        return;
-    }
-    memcpy((char *)to->data + to_at * C128_BYTES, (const char *)from->data + from_at * C128_BYTES, C128_BYTES);
+    hlo_literal_set_bits(to, to_at, hlo_literal_bits(from, from_at));
 }
 
 // ---- comparison -----------------------------------------------------------------------------------------

@@ -107,6 +107,15 @@ static void literal_set_number_converts_to_the_type(void **state) {
     assert_true(hlo_literal_double(c64, 0) == 1.5 && hlo_literal_imag(c64, 0) == -2);
 }
 
+static void literal_copy_element_keeps_both_parts(void **state) {
+    Fixture *f = *state;
+    HloLiteral *from = vector(f, HLO_C128, 2), *to = vector(f, HLO_C128, 2);
+    hlo_literal_set_complex(from, 1, -0.0, 0.1);
+    hlo_literal_copy_element(to, 0, from, 1);
+    hlo_literal_copy_element(to, 1, from, 0);
+    expect_text(f, to, "{(-0, 0.1), (0, 0)}");
+}
+
 static void literal_is_all_needs_the_same_bits(void **state) {
     Fixture *f = *state;
     HloLiteral *zeros = vector(f, HLO_F32, 3);
@@ -252,6 +261,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(literal_size_sub_byte_types_are_packed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(literal_size_too_large_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(literal_set_number_converts_to_the_type, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(literal_copy_element_keeps_both_parts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(literal_is_all_needs_the_same_bits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(literal_is_splat_needs_an_element, set_up, tear_down),
         cmocka_unit_test_setup_teardown(literal_equal_ignores_layout_only, set_up, tear_down),
