@@ -389,7 +389,7 @@ static HloStatus inline_call(Inliner *in, HloInstruction *call) {
     place_origins(rw->m, &clones, call);
     pass_on_fusion_marks(rw->m, call, &clones);
     hlo_replace_with(rw, call, made[callee->root->id], "inline-call",
-                     HLO_REPLACE_RELAY_CONTROL | HLO_REPLACE_KEEP_OPERANDS | HLO_REPLACE_KEEP_ORIGIN);
+                     HLO_REPLACE_RELAY_CONTROL | HLO_REPLACE_KEEP_ORIGIN);
     return rw->failure;
 }
 
