@@ -284,6 +284,19 @@ static Value bitcast_convert(Gen *g, Scope *scope, const HloInstruction *inst, c
     return value_from_bits(g, to, sum);
 }
 
+static Value bitcast(Gen *g, Scope *scope, const HloInstruction *inst, const Index *index) {
+    const HloInstruction *operand = hlo_operand(inst, 0);
+    HloType from = operand->shape->type, to = inst->shape->type;
+    bool kept = from == to || (hlo_type_bits(from) == hlo_type_bits(to) && !hlo_type_is_complex(from) && !hlo_type_is_complex(to));
+    if (!kept) {
+        gen_unimplemented(g, inst);
+        return value_undef(g, to);
+    }
+    Value value = element(g, scope, operand, index_bitcast(g, index, inst->shape, operand->shape));
+    if (from == to || gen_failed(g)) return value;
+    return value_from_bits(g, to, value_to_bits(g, from, value));
+}
+
 Value move_element(Gen *g, Scope *scope, const HloInstruction *inst, const Index *index) {
     const HloInstruction *operand = hlo_operand_count(inst) ? hlo_operand(inst, 0) : NULL;
     switch (inst->op) {
@@ -300,9 +313,7 @@ Value move_element(Gen *g, Scope *scope, const HloInstruction *inst, const Index
     case HLO_OP_MAP: return map(g, scope, inst, index);
     case HLO_OP_BITCAST_CONVERT: return bitcast_convert(g, scope, inst, index);
     case HLO_OP_RESHAPE: return element(g, scope, operand, index_reshape(g, index, inst->shape, operand->shape));
-    case HLO_OP_BITCAST:
-        if (operand->shape->type != inst->shape->type) break;
-        return element(g, scope, operand, index_bitcast(g, index, inst->shape, operand->shape));
+    case HLO_OP_BITCAST: return bitcast(g, scope, inst, index);
     case HLO_OP_REPLICA_ID:
     case HLO_OP_PARTITION_ID: return value_zero(g, inst->shape->type);
     default: break;

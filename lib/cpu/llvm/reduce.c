@@ -83,6 +83,16 @@ static Place *result_place(Place *dest, size_t k) {
 
 // ---- reduce ---------------------------------------------------------------------------------------------
 
+// A plain sum of floats narrower than f64 is taken in f64, as the reference evaluator does: the order of additions then
+// hardly matters, and large sums stay accurate.
+static bool is_float_sum(const HloInstruction *inst, const HloComputation *f) {
+    HloType type = inst->shape->type;
+    const HloInstruction *root = f->root;
+    if (hlo_operand_count(inst) != 2 || !hlo_type_is_float(type) || type == HLO_F64 || root->op != HLO_OP_ADD) return false;
+    const HloInstruction *a = hlo_operand(root, 0), *b = hlo_operand(root, 1);
+    return a != b && a->op == HLO_OP_PARAMETER && b->op == HLO_OP_PARAMETER && root->shape->type == type;
+}
+
 typedef struct Reduction {
     const HloInstruction *inst;
     const HloComputation *f;
@@ -92,10 +102,30 @@ typedef struct Reduction {
     Value *init;
     Value *acc;
     HloType *types;          // of the inputs
+    bool in_f64;             // the accumulator is an f64 sum
 } Reduction;
 
 static bool is_reduced(const Reduction *r, int64_t d) {
     return hlo_dims_has(r->reduced, d);
+}
+
+// Brings the accumulators one step further with the inputs `x`.
+static void step(Gen *g, const Reduction *r, const Value *x) {
+    if (gen_failed(g)) return;
+    if (!r->in_f64) {
+        apply(g, r->inst, r->f, &r->c, r->acc, x, r->types);
+        return;
+    }
+    Value wide = convert(g, r->inst, r->types[0], HLO_F64, x[0]);
+    r->acc[0].v = build_float(g, FADD, r->acc[0].v, wide.v);
+}
+
+// A shape like `shape` with f64 elements.
+static const HloShape *f64_shape(Gen *g, const HloShape *shape) {
+    HloShape *wide = HLO_NEW(g->arena, HloShape);
+    *wide = *shape;
+    wide->type = HLO_F64;
+    return wide;
 }
 
 static void load_inputs(Gen *g, Scope *scope, const Reduction *r, const Index *index, Value *x) {
@@ -145,17 +175,20 @@ static void reduce_rows(Gen *g, Scope *scope, Reduction *r, Place *dest) {
     carried_get(&r->c, r->acc);
     load_inputs(g, scope, r, index_new(g, r->input, dims), x);
     g->reassoc = may_reorder(r->f);
-    if (!gen_failed(g)) apply(g, r->inst, r->f, &r->c, r->acc, x, r->types);
+    step(g, r, x);
     g->reassoc = false;
     carried_put(&r->c, r->acc);
     nest_close(g, inner, r->c.flat);
     carried_get(&r->c, r->acc);
+    if (r->in_f64) r->acc[0] = convert(g, r->inst, HLO_F64, dest->shape->type, r->acc[0]);
     store_results(g, r, dest, dims, r->acc);
     nest_close(g, outer, NULL);
 }
 
 // The input in memory order; accumulators live in the result, so that neighbours in memory are worked on together.
-static void reduce_columns(Gen *g, Scope *scope, Reduction *r, Place *dest) {
+static void reduce_columns(Gen *g, Scope *scope, Reduction *r, Place *result) {
+    Place *dest = r->in_f64 ? place_scratch(g, f64_shape(g, result->shape)) : result;
+    if (gen_failed(g)) return;
     LLVMValueRef *dims = HLO_NEW_ARRAY(g->arena, LLVMValueRef, r->input->rank);
     Nest *fill = open_part(g, r, false, dims, NULL);
     store_results(g, r, dest, dims, r->init);
@@ -170,8 +203,14 @@ static void reduce_columns(Gen *g, Scope *scope, Reduction *r, Place *dest) {
         r->acc[k] = load_at(g, place->shape, place->base, index_position(g, kept, place->shape));
     }
     load_inputs(g, scope, r, index, x);
-    if (!gen_failed(g)) apply(g, r->inst, r->f, &r->c, r->acc, x, r->types);
+    step(g, r, x);
     store_results(g, r, dest, index->dims, r->acc);
+    nest_close(g, nest, NULL);
+    if (!r->in_f64) return;
+    nest = nest_over(g, result->shape, &index);
+    LLVMValueRef at = index_position(g, index, result->shape);
+    Value sum = convert(g, r->inst, HLO_F64, result->shape->type, load_at(g, dest->shape, dest->base, at));
+    store_at(g, result->shape, result->base, at, sum);
     nest_close(g, nest, NULL);
 }
 
@@ -206,6 +245,8 @@ void emit_reduce(Gen *g, Scope *scope, const HloInstruction *inst, Place *dest) 
         nest_close(g, fill, NULL);
         return;
     }
+    r.in_f64 = is_float_sum(inst, r.f);
+    if (r.in_f64) r.init[0] = convert(g, inst, inst->shape->type, HLO_F64, r.init[0]);
     int64_t minor = most_minor(r.input);
     if (minor >= 0 && !is_reduced(&r, minor) && r.reduced.count) {
         reduce_columns(g, scope, &r, dest);
