@@ -108,6 +108,15 @@ static void memo_add(Gen *g, Scope *scope, const HloInstruction *inst, const Ind
     *head = (void *)(uintptr_t)g->memo_count;
 }
 
+// ---- what the emitters may rely on ----------------------------------------------------------------------
+
+bool has_array_operands(const HloInstruction *inst) {
+    for (size_t k = 0; k < hlo_operand_count(inst); k++) {
+        if (!hlo_shape_is_array(hlo_operand(inst, k)->shape)) return false;
+    }
+    return true;
+}
+
 // ---- elementwise chains ---------------------------------------------------------------------------------
 
 bool is_pointwise(const HloInstruction *inst) {
@@ -160,6 +169,11 @@ static bool direct_element(Gen *g, Resolved r, const Index *index, Value *out) {
         return true;
     }
     if (memo_find(g, r.scope, r.inst, index, out)) return true;
+    if (!has_array_operands(r.inst) || !hlo_shape_is_array(r.inst->shape)) {
+        gen_unimplemented(g, r.inst);
+        *out = value_undef(g, HLO_PRED);
+        return true;
+    }
     if (is_pointwise(r.inst)) return false;
     *out = move_element(g, r.scope, r.inst, index);
     memo_add(g, r.scope, r.inst, index, *out);
@@ -185,7 +199,8 @@ static bool descend(Gen *g, Chain *chain, Item *item, const Index *index) {
     if (is_lone_scalar(item->inst, k)) return false;
     Resolved r = resolve(g, item->scope, hlo_operand(item->inst, k));
     Value unused;
-    if (r.value || r.place || !is_pointwise(r.inst) || memo_find(g, r.scope, r.inst, index, &unused)) return false;
+    if (r.value || r.place || !is_pointwise(r.inst) || !has_array_operands(r.inst)) return false;
+    if (memo_find(g, r.scope, r.inst, index, &unused)) return false;
     chain_push(g, chain, r);
     return true;
 }

@@ -229,6 +229,7 @@ Value move_element(Gen *g, Scope *scope, const HloInstruction *inst, const Index
 // Emits a scalar computation inline. `out` receives one value per result leaf.
 void inline_computation(Gen *g, const HloComputation *comp, const Value *arguments, size_t count, Value *out);
 bool is_heavy(const HloInstruction *inst);
+bool has_array_operands(const HloInstruction *inst);
 // True when the opcode goes element by element with all operands at the same index.
 bool is_pointwise(const HloInstruction *inst);
 // Start indices of a dynamic slice or update, clamped: one per dimension of `shape`.

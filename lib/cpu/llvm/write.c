@@ -196,7 +196,10 @@ void emit_into(Gen *g, Scope *scope, const HloInstruction *inst, Place *dest) {
     r = below_bitcasts(g, r);
     Place *target = r.inst->op == inst->op || !hlo_shape_is_array(r.inst->shape) ? dest : place_new(g, r.inst->shape, dest->base);
     Emitter *emit = heavy_emitter(r.inst->op);
-    if (emit) {
+    bool any_operands = r.inst->op == HLO_OP_TUPLE || r.inst->op == HLO_OP_CUSTOM_CALL;
+    if (!any_operands && !has_array_operands(r.inst)) {
+        gen_unimplemented(g, r.inst);
+    } else if (emit) {
         emit(g, r.scope, r.inst, target);
     } else if (r.inst->op == HLO_OP_TUPLE) {
         emit_tuple(g, r.scope, r.inst, dest);
