@@ -80,12 +80,27 @@ HloStatus hlo_verify_dynamic_reshape(HloVerify *v, const HloInstruction *inst) {
     return hlo_ok();
 }
 
-// Element types and counts are free; with layouts the bytes must agree.
+static bool is_on_host(const HloShape *shape) {
+    enum { HOST_SPACE = 5 };
+    return shape->layout && shape->layout->memory_space == HOST_SPACE;
+}
+
+// A constant, or a copy of one, may be taken to lie anywhere.
+static bool is_constant_like(const HloInstruction *inst) {
+    if (inst->op == HLO_OP_COPY && hlo_operand_count(inst) == 1) inst = hlo_operand(inst, 0);
+    return inst->op == HLO_OP_CONSTANT;
+}
+
+// Element types and counts are free; with layouts the bytes and the side of the bus must agree.
 HloStatus hlo_verify_bitcast(HloVerify *v, const HloInstruction *inst) {
     const HloShape *x = hlo_operand(inst, 0)->shape;
     if (!v->options.layout_sensitive) return hlo_ok();
-    if (hlo_shape_size_bytes(x) == hlo_shape_size_bytes(inst->shape)) return hlo_ok();
-    return hlo_verify_fail(inst, HLO_INTERNAL, "bitcast-size", "%s and %s take different numbers of bytes",
+    if (hlo_shape_size_bytes(x) != hlo_shape_size_bytes(inst->shape)) {
+        return hlo_verify_fail(inst, HLO_INTERNAL, "bitcast-size", "%s and %s take different numbers of bytes",
+                               hlo_verify_text(v, x), hlo_verify_text(v, inst->shape));
+    }
+    if (is_on_host(x) == is_on_host(inst->shape) || is_constant_like(hlo_operand(inst, 0))) return hlo_ok();
+    return hlo_verify_fail(inst, HLO_INTERNAL, "bitcast-memory", "only one of %s and %s is in host memory",
                            hlo_verify_text(v, x), hlo_verify_text(v, inst->shape));
 }
 

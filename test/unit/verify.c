@@ -201,6 +201,8 @@ static void verify_looks_at_layouts_only_when_told(void **state) {
         {tuple, "result-shape"},
         {"a = f32[2,3]{1,0} parameter(0) ROOT r = f32[2,3]{0,1} negate(a)", NULL},
         {"a = f32[4]{0} parameter(0) ROOT r = f32[5]{0} bitcast(a)", "bitcast-size"},
+        {"a = f32[4]{0:S(5)} parameter(0) ROOT r = f32[4]{0} bitcast(a)", "bitcast-memory"},
+        {"c = f32[2]{0:S(5)} constant({1,2}) ROOT r = f32[2]{0} bitcast(c)", NULL},
         {"ROOT r = f32[2,3]{0,1} constant({{1,2,3},{4,5,6}})", NULL},
     };
     check_rows("", &mixed, loose, HLO_COUNT(loose));
