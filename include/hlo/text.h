@@ -10,6 +10,7 @@
 
 typedef struct HloParseOptions {
     const char *file_name;      // for messages; NULL: "<text>"
+    size_t lines_before;        // lines of the file before the text, for messages
     bool keep_missing_layouts;  // leave shapes without layout as they are instead of filling the default
     bool zero_elided;           // `{...}` becomes zeros instead of distinct filler
     bool drop_zero_sign;        // the token `-0` is plus zero, as the reference reads it (`-0.0` keeps its sign)

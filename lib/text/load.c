@@ -62,8 +62,16 @@ static HloStatus append(HloModuleList *list, HloModule *m) {
     return hlo_ok();
 }
 
-static HloStatus parse_chunk(const char *path, HloStringView chunk, const HloLoadOptions *load, HloModuleList *list) {
+static size_t count_lines(HloStringView text) {
+    size_t lines = 0;
+    for (size_t i = 0; i < text.size; i++) lines += text.data[i] == '\n';
+    return lines;
+}
+
+static HloStatus parse_chunk(const char *path, HloStringView chunk, size_t lines_before, const HloLoadOptions *load,
+                             HloModuleList *list) {
     HloParseOptions options = {.file_name = strcmp(path, "-") == 0 ? "<stdin>" : path,
+                               .lines_before = lines_before,
                                .drop_zero_sign = load->drop_zero_sign};
     HloBuffer stripped = {0};
     if (hlo_strip_log_prefixes(chunk, &stripped)) chunk = (HloStringView){stripped.data, stripped.size};
@@ -77,10 +85,12 @@ static HloStatus parse_chunk(const char *path, HloStringView chunk, const HloLoa
 
 static HloStatus parse_all(const char *path, HloStringView text, const HloLoadOptions *load, HloModuleList *list) {
     HloStringView rest = text, chunk;
+    size_t lines_before = 0;
     if (!rest.data) rest.data = "";  // an empty file is one empty chunk, which the parser refuses with a place
     while (next_chunk(&rest, load->split, &chunk)) {
         HLO_TRY(check_separators(chunk, load->split));
-        HLO_TRY(parse_chunk(path, chunk, load, list));
+        HLO_TRY(parse_chunk(path, chunk, lines_before, load, list));
+        if (load->split) lines_before += count_lines(chunk);  // separators hold no newline
     }
     return hlo_ok();
 }

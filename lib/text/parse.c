@@ -50,7 +50,7 @@ bool hlo_read_note(HloReader *r, const char *at, const char *format, ...) {
     HloStatus text = hlo_error_v(HLO_UNKNOWN, format, args);
     va_end(args);
     Place place = place_of(&r->lex, at);
-    hlo_putf(&r->notes, "\n%zu:%zu: note: %s", place.line, place.column, hlo_status_message(text));
+    hlo_putf(&r->notes, "\n%zu:%zu: note: %s", r->lines_before + place.line, place.column, hlo_status_message(text));
     hlo_status_free(text);
     return false;
 }
@@ -81,7 +81,7 @@ static void put_caret_line(HloBuffer *out, const Place *place, const char *at) {
 static HloStatus error_status(const HloReader *r, const char *file_name) {
     Place place = place_of(&r->lex, r->error_at);
     HloBuffer out = {0};
-    hlo_putf(&out, "%s:%zu:%zu: error: %s", file_name, place.line, place.column, r->error);
+    hlo_putf(&out, "%s:%zu:%zu: error: %s", file_name, r->lines_before + place.line, place.column, r->error);
     put_caret_line(&out, &place, r->error_at);
     if (r->notes.size) hlo_put(&out, r->notes.data, r->notes.size);
     HloStatus status = hlo_buffer_status(&out);
@@ -140,6 +140,7 @@ HloStatus hlo_parse_module(HloStringView text, const HloParseOptions *options, H
         .r = {.m = m,
               .arena = &m->arena,
               .shapes = &m->shapes,
+              .lines_before = options->lines_before,
               .keep_missing_layouts = options->keep_missing_layouts,
               .zero_elided = options->zero_elided,
               .drop_zero_sign = options->drop_zero_sign,

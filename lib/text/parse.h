@@ -60,6 +60,7 @@ struct HloReader {
     HloArena *arena;    // where results live
     HloArena *scratch;  // where everything else lives
     HloShapes *shapes;
+    size_t lines_before;  // of the file before the text
     bool keep_missing_layouts, zero_elided, drop_zero_sign, renumber_frames;
     bool eliding;           // the parts of an elided tuple literal are made, not read
     bool adjacent_layouts;  // a layout follows its shape without blanks (typed literals)
