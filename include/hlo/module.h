@@ -116,13 +116,16 @@ const char *hlo_clone_name(HloArena *arena, const char *name, const char *suffix
 // The name with characters outside the allowed set replaced (§8.1).
 const char *hlo_sanitized_name(HloArena *arena, const char *name);
 
-// Computations in print order: callees before callers (printing chapter, §3.3).
+// Computations with callees before callers, roots in list order.
 typedef struct HloCompList {
     HloComputation **items;
     size_t count;
 } HloCompList;
 HloCompList hlo_module_post_order(const HloModule *m, HloArena *scratch);
-// The same without fusion computations (the order most passes walk).
+// The order of the text (printing chapter, §3.3): the same, except that an instruction that calls A and B, where A
+// calls B too, has A before B.
+HloCompList hlo_module_print_order(const HloModule *m, HloArena *scratch);
+// Callees first, without fusion computations (the order most passes walk).
 HloCompList hlo_module_nonfusion_order(const HloModule *m, HloArena *scratch);
 // List order.
 HloCompList hlo_module_list(const HloModule *m, HloArena *scratch);

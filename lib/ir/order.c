@@ -160,8 +160,7 @@ static Calls find_calls(const HloModule *m, HloArena *scratch) {
     return calls;
 }
 
-// A computation whose calls are being walked; `siblings` are the callees of one instruction that were marked
-// together and wait for their turn.
+// A computation whose calls are being walked; `siblings` are the callees of one instruction that wait for their turn.
 typedef struct CompVisit {
     HloComputation *comp;
     size_t call, end; // next and last + 1 of its calls
@@ -174,6 +173,7 @@ typedef struct CompWalk {
     HloArena *scratch;
     Calls calls;
     HloBits seen;
+    bool mark_together; // the printing order marks all callees of an instruction before it enters the first
     HloCompList order;
 } CompWalk;
 
@@ -186,12 +186,14 @@ static CompVisit *enter(CompWalk *w, HloComputation *comp, CompVisit *outer) {
     return visit;
 }
 
-// Marks the unmarked callees of one instruction and queues them.
+// Queues the unmarked callees of one instruction.
 static void gather_callees(CompWalk *w, CompVisit *visit, const HloInstruction *inst) {
     visit->siblings.count = visit->next_sibling = 0;
     for (size_t k = 0; k < inst->called.count; k++) {
         HloComputation *callee = inst->called.items[k];
-        if (callee && hlo_bits_claim(w->seen, callee->id)) hlo_vec_push(w->scratch, &visit->siblings, callee);
+        if (!callee || hlo_bits_has(w->seen, callee->id)) continue;
+        if (w->mark_together) hlo_bits_add(w->seen, callee->id);
+        hlo_vec_push(w->scratch, &visit->siblings, callee);
     }
 }
 
@@ -199,7 +201,8 @@ static void visit_callees(CompWalk *w, HloComputation *root) {
     CompVisit *top = enter(w, root, NULL);
     while (top) {
         if (top->next_sibling < top->siblings.count) {
-            top = enter(w, top->siblings.items[top->next_sibling++], top);
+            HloComputation *next = top->siblings.items[top->next_sibling++];
+            if (w->mark_together || hlo_bits_claim(w->seen, next->id)) top = enter(w, next, top);
         } else if (top->call < top->end) {
             gather_callees(w, top, w->calls.items[top->call++].inst);
         } else {
@@ -209,8 +212,9 @@ static void visit_callees(CompWalk *w, HloComputation *root) {
     }
 }
 
-HloCompList hlo_module_post_order(const HloModule *m, HloArena *scratch) {
+static HloCompList order_computations(const HloModule *m, HloArena *scratch, bool mark_together) {
     CompWalk w = {
+        .mark_together = mark_together,
         .scratch = scratch,
         .calls = find_calls(m, scratch),
         .seen = hlo_bits_new(scratch, m->computation_id_limit),
@@ -224,6 +228,14 @@ HloCompList hlo_module_post_order(const HloModule *m, HloArena *scratch) {
         if (hlo_bits_claim(w.seen, comp->id)) visit_callees(&w, comp);
     }
     return w.order;
+}
+
+HloCompList hlo_module_print_order(const HloModule *m, HloArena *scratch) {
+    return order_computations(m, scratch, true);
+}
+
+HloCompList hlo_module_post_order(const HloModule *m, HloArena *scratch) {
+    return order_computations(m, scratch, false);
 }
 
 HloCompList hlo_module_nonfusion_order(const HloModule *m, HloArena *scratch) {

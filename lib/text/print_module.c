@@ -224,7 +224,7 @@ static bool is_folded(const Printer *p, const HloComputation *comp) {
 static void put_module(Printer *p, const HloModule *m) {
     put_header(p, m);
     bool canonical = p->options.canonical_computation_order;
-    HloCompList order = canonical ? canonical_order(m, p->scratch) : hlo_module_post_order(m, p->scratch);
+    HloCompList order = canonical ? canonical_order(m, p->scratch) : hlo_module_print_order(m, p->scratch);
     for (size_t i = 0; i < order.count; i++) {
         if (is_folded(p, order.items[i])) continue;
         hlo_put_computation(p, order.items[i], order.items[i] == m->entry ? HEADING_ENTRY : HEADING_NAME);

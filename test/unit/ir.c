@@ -137,17 +137,18 @@ static void post_order_of_a_long_chain_needs_no_stack(void **state) {
     assert_int_equal(hlo_post_order(f->comp, &f->scratch).count, 200001);
 }
 
+static HloComputation *one_parameter_computation(Fixture *f, const char *name) {
+    HloComputation *comp = hlo_computation_new(f->m, name);
+    HloInstruction *p = hlo_inst_new(f->m, HLO_OP_PARAMETER, f32(f), NULL, 0);
+    hlo_set_int(f->m, p, HLO_ATTR_PARAMETER_NUMBER, 0);
+    comp->root = hlo_computation_add(comp, p, "p");
+    return hlo_module_add(f->m, comp);
+}
+
 static void computations_come_callees_first_and_body_before_condition(void **state) {
     Fixture *f = *state;
     HloModule *m = f->m;
-    HloComputation *names[2];
-    for (int i = 0; i < 2; i++) {
-        names[i] = hlo_computation_new(m, i ? "body" : "cond");
-        HloInstruction *p = hlo_inst_new(m, HLO_OP_PARAMETER, f32(f), NULL, 0);
-        hlo_set_int(m, p, HLO_ATTR_PARAMETER_NUMBER, 0);
-        names[i]->root = hlo_computation_add(names[i], p, "p");
-        hlo_module_add(m, names[i]);
-    }
+    HloComputation *names[] = {one_parameter_computation(f, "cond"), one_parameter_computation(f, "body")};
     HloInstruction *init = parameter(f, 0);
     HloInstruction *loop = hlo_inst_new(m, HLO_OP_WHILE, f32(f), &init, 1);
     hlo_set_called(loop, 1, names[0]);
@@ -159,6 +160,26 @@ static void computations_come_callees_first_and_body_before_condition(void **sta
     assert_ptr_equal(order.items[1], names[0]);
     assert_ptr_equal(order.items[2], f->comp);
     assert_int_equal(names[0]->callers.count, 1);
+}
+
+// An instruction calls A and B, and A calls B: callees first is B, A; the text marks both at once and has A, B.
+static void callees_first_differs_from_print_order_for_siblings(void **state) {
+    Fixture *f = *state;
+    HloModule *m = f->m;
+    HloComputation *b = one_parameter_computation(f, "b"), *a = one_parameter_computation(f, "a");
+    HloInstruction *inner = hlo_inst_new(m, HLO_OP_CALL, f32(f), (HloInstruction *[]){a->root}, 1);
+    hlo_set_called(inner, 0, b);
+    hlo_computation_set_root(a, hlo_computation_add(a, inner, NULL));
+    HloInstruction *init = parameter(f, 0);
+    HloInstruction *outer = hlo_inst_new(m, HLO_OP_CUSTOM_CALL, f32(f), &init, 1);
+    hlo_set_called(outer, 0, a);
+    hlo_set_called(outer, 1, b);
+    hlo_computation_set_root(f->comp, hlo_computation_add(f->comp, outer, NULL));
+    HloCompList first = hlo_module_post_order(m, &f->scratch), text = hlo_module_print_order(m, &f->scratch);
+    assert_ptr_equal(first.items[0], b);
+    assert_ptr_equal(first.items[1], a);
+    assert_ptr_equal(text.items[0], a);
+    assert_ptr_equal(text.items[1], b);
 }
 
 static void attributes_equal_to_their_default_are_not_stored(void **state) {
@@ -197,6 +218,7 @@ int main(void) {
         TEST(post_order_visits_control_predecessors_last_to_first),
         TEST(post_order_of_a_long_chain_needs_no_stack),
         TEST(computations_come_callees_first_and_body_before_condition),
+        TEST(callees_first_differs_from_print_order_for_siblings),
         TEST(attributes_equal_to_their_default_are_not_stored),
         TEST(module_clone_is_equal_and_independent),
     };
