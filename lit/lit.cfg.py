@@ -24,6 +24,7 @@ for name in ('ASAN_OPTIONS', 'UBSAN_OPTIONS', 'LSAN_OPTIONS', 'TMPDIR'):
         config.environment[name] = os.environ[name]
 
 config.substitutions.append(('%examples', os.path.join(root, 'examples')))
+config.substitutions.append(('%programs', programs))
 
 # Features for REQUIRES lines: code generation may be left out of a build.
 if os.path.exists(os.path.join(os.path.dirname(programs), 'lib', 'hlo_llvm.so')):
