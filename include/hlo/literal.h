@@ -19,18 +19,19 @@ struct HloLiteral {
     int64_t elem_count;
     HloLiteral **elements;  // tuples: shape->rank entries
     bool elided;            // read from `{...}`: the values are filler
-    // A large elided array has no data (NULL with size_bytes > 0): its 32-bit word k is filler + k * filler_step.
+    // A large elided array may have no data (NULL with size_bytes > 0): its 32-bit word k is filler + k * filler_step.
     // Element access, equality and hash work all the same; who needs the bytes calls hlo_literal_materialize.
     uint32_t filler, filler_step;
 };
 
 // A literal of zeros. Fails when the size does not fit or memory runs out.
 HLO_MUST_USE HloStatus hlo_literal_new(HloArena *arena, const HloShape *shape, HloLiteral **out);
-// An elided array: filler words counted on from *counter, which is moved behind them, or zeros. Above
-// HLO_ELIDED_LIMIT_BYTES the data is left out.
-enum { HLO_ELIDED_LIMIT_BYTES = 1 << 16 };
-HLO_MUST_USE HloStatus hlo_literal_new_elided(HloArena *arena, const HloShape *shape, bool zero, uint32_t *counter,
-                                              HloLiteral **out);
+// An elided array: filler words counted on from *counter, which is moved behind them, or zeros. With `store` its bytes
+// are stored, otherwise computed when asked for.
+HLO_MUST_USE HloStatus hlo_literal_new_elided(HloArena *arena, const HloShape *shape, bool zero, bool store,
+                                              uint32_t *counter, HloLiteral **out);
+// Bytes of an elided array, below which readers store them, until HLO_ELIDED_STORE_BYTES of a module are reached.
+enum { HLO_ELIDED_LIMIT_BYTES = 1 << 16, HLO_ELIDED_STORE_BYTES = 64 << 20 };
 // The bits of one element that has no data.
 uint64_t hlo_literal_filler_bits(const HloLiteral *literal, int64_t at);
 // The same for a part of a complex one (0: real, 1: imaginary).

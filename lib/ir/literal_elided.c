@@ -48,7 +48,7 @@ static void fill(HloLiteral *literal, uint8_t *data) {
     for (size_t i = 0; i < literal->size_bytes; i++) data[i] &= 0x3f;
 }
 
-HloStatus hlo_literal_new_elided(HloArena *arena, const HloShape *shape, bool zero, uint32_t *counter,
+HloStatus hlo_literal_new_elided(HloArena *arena, const HloShape *shape, bool zero, bool store, uint32_t *counter,
                                  HloLiteral **out) {
     HloLiteral *literal = HLO_NEW(arena, HloLiteral);
     literal->shape = shape;
@@ -61,7 +61,7 @@ HloStatus hlo_literal_new_elided(HloArena *arena, const HloShape *shape, bool ze
         literal->filler_step = 1;
         *counter += (uint32_t)(literal->size_bytes / 4 + (literal->size_bytes % 4 != 0));
     }
-    if (literal->size_bytes <= HLO_ELIDED_LIMIT_BYTES) {
+    if (store) {
         literal->data = hlo_arena_alloc(arena, literal->size_bytes);
         if (!zero) fill(literal, literal->data);
     }

@@ -71,7 +71,9 @@ struct HloReader {
     HloBuffer notes;
 
     size_t depth;
-    uint32_t filler;  // the next 32-bit word of elided constants
+    uint32_t filler;        // the next 32-bit word of elided constants
+    size_t elided_bytes;    // stored for elided constants so far
+    size_t unbacked_bytes;  // allocated for constants with fewer values than elements
     HloScope *scope;
     HloScope *free_scopes;  // closed ones, whose tables can be used again
     HloNameTable computations;

@@ -159,8 +159,8 @@ static bool is_async(HloOpcode op) {
 }
 
 static void make_instruction(HloReader *r, HloLine *line) {
-    HloInstruction *const *operands = (HloInstruction *const *)r->operands.items + line->operand_base;
     size_t count = r->operands.count - line->operand_base;
+    HloInstruction *const *operands = count ? (HloInstruction *const *)r->operands.items + line->operand_base : NULL;
     r->operands.count = line->operand_base;
     line->inst = hlo_inst_new(r->m, line->op, line->shape, operands, count);
     if (line->op == HLO_OP_PARAMETER) hlo_set_int(r->m, line->inst, HLO_ATTR_PARAMETER_NUMBER, line->parameter_number);

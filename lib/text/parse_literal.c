@@ -294,8 +294,17 @@ static bool read_elements(Sink *s) {
 
 // ---- elided arrays --------------------------------------------------------------------------------------
 
+// Small ones get their bytes, as long as a module's dots do not ask for much memory in all.
+static bool stores_elided(HloReader *r, const HloShape *shape) {
+    size_t size_bytes;
+    if (!hlo_literal_size_bytes(shape, &size_bytes) || size_bytes > HLO_ELIDED_LIMIT_BYTES) return false;
+    r->elided_bytes += size_bytes;
+    return r->elided_bytes <= HLO_ELIDED_STORE_BYTES;
+}
+
 static bool new_elided(HloReader *r, const HloShape *shape, HloLiteral **out) {
-    HloStatus status = hlo_literal_new_elided(r->arena, shape, r->zero_elided, &r->filler, out);
+    bool store = stores_elided(r, shape);
+    HloStatus status = hlo_literal_new_elided(r->arena, shape, r->zero_elided, store, &r->filler, out);
     if (hlo_is_ok(status)) return true;
     hlo_read_error(r, hlo_here(r), "%s", hlo_status_message(status));
     hlo_status_free(status);
@@ -321,13 +330,17 @@ static bool at_elided(const HloReader *r, const HloShape *shape) {
 
 // ---- any shape ------------------------------------------------------------------------------------------
 
-// A large array costs memory only when the text can hold its values. Smaller ones may have fewer (see `element`).
-static bool text_backs(const HloReader *r, const HloShape *shape) {
-    enum { SMALL_BYTES = 64 << 20 };
+// An array in braces costs memory only when the text can hold its values, each of which takes a character at least. For
+// those without braces, which have one value (see `element`), a module has some memory in all.
+static bool text_backs(HloReader *r, const HloShape *shape) {
+    enum { MOST_UNBACKED_BYTES = 256 << 20 };
     size_t size_bytes;
     if (!hlo_literal_size_bytes(shape, &size_bytes)) return false;
-    int64_t count = hlo_shape_elem_count(shape);
-    return size_bytes <= SMALL_BYTES || (uint64_t)count <= (uint64_t)(r->lex.end - hlo_here(r));
+    if (hlo_tok(r) == HLO_TOK_LBRACE)
+        return (uint64_t)hlo_shape_elem_count(shape) <= (uint64_t)(r->lex.end - hlo_here(r));
+    if (size_bytes > MOST_UNBACKED_BYTES - r->unbacked_bytes) return false;
+    r->unbacked_bytes += size_bytes;
+    return true;
 }
 
 static bool read_array(HloReader *r, const HloShape *shape, HloLiteral **out) {

@@ -65,6 +65,8 @@ bool hlo_at_mesh(const HloReader *r) {
     return (hlo_at_word(r, "mesh") || hlo_at_word(r, "maximal_mesh")) && hlo_lex_peek(&r->lex) == '[';
 }
 
+enum { MOST_AXES = 128 };
+
 // axis = string "=" int
 static bool read_mesh_axis(HloReader *r, void *data) {
     HloMeshAxis axis;
@@ -74,6 +76,7 @@ static bool read_mesh_axis(HloReader *r, void *data) {
     if (!hlo_read_int(r, &axis.size)) return false;
     if (axis.size < 1) return hlo_read_error(r, at, "axis sizes must be positive");
     const HloItems *axes = data;
+    if (axes->count == MOST_AXES) return hlo_read_error(r, at, "a mesh can have at most %d axes", MOST_AXES);
     for (size_t i = 0; i < axes->count; i++) {
         if (strcmp(((const HloMeshAxis *)axes->data)[i].name, axis.name) == 0)
             return hlo_read_error(r, at, "the mesh has two axes '%.100s'", axis.name);

@@ -274,8 +274,9 @@ static void open_frame(HloReader *r, bool buffer) {
 }
 
 static const HloShape *close_tuple(HloReader *r, size_t base) {
-    const HloShape *const *elements = (const HloShape *const *)(r->shape_stack.items + base);
-    return hlo_shape_tuple(r->shapes, elements, r->shape_stack.count - base);
+    size_t count = r->shape_stack.count - base;
+    const HloShape *const *elements = count ? (const HloShape *const *)(r->shape_stack.items + base) : NULL;
+    return hlo_shape_tuple(r->shapes, elements, count);
 }
 
 // Closes what ends behind a complete shape. *more tells that an element follows.

@@ -140,6 +140,9 @@ static bool check_tile(HloReader *r, const char *at, const Items *items) {
     int64_t total, order;
     if (!items->has_tile || items->tile.count == 0)
         return hlo_read_error(r, at, "non-maximal shardings must have a tile assignment list including dimensions");
+    enum { MOST_DIMENSIONS = 256 };
+    if (items->tile.count > MOST_DIMENSIONS)
+        return hlo_read_error(r, at, "a sharding can have at most %d dimensions", MOST_DIMENSIONS);
     if (!product(items->tile, &total))
         return hlo_read_error(r, at, "tile dimensions must be positive and not too large");
     if (items->iota.reshape.count) {

@@ -16,12 +16,19 @@ static Order order_new(HloArena *arena, size_t capacity) {
     return (Order){HLO_NEW_ARRAY(arena, int64_t, capacity + 1), HLO_NEW_ARRAY(arena, int64_t, capacity + 1), 0};
 }
 
+// Dimensions of size 1 are left out at once, so that at most 63 are left: their product fits 64 bits.
 static Order order_of(HloArena *arena, HloIota iota) {
-    Order order = order_new(arena, iota.reshape.count * 2);
-    order.rank = iota.reshape.count;
-    for (size_t i = 0; i < order.rank; i++) {
-        order.reshape[i] = iota.reshape.data[i];
-        order.perm[i] = iota.perm.count ? iota.perm.data[i] : (int64_t)i;
+    size_t count = iota.reshape.count;
+    Order order = order_new(arena, count * 2);
+    int64_t *places = HLO_NEW_ARRAY(arena, int64_t, count);
+    for (size_t d = 0; d < count; d++) {
+        places[d] = (int64_t)order.rank;
+        if (iota.reshape.data[d] != 1) order.reshape[order.rank++] = iota.reshape.data[d];
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t d = iota.perm.count ? (size_t)iota.perm.data[i] : i;
+        if (iota.reshape.data[d] != 1) order.perm[kept++] = places[d];
     }
     return order;
 }
@@ -41,7 +48,7 @@ static void order_remove(Order *order, size_t d) {
 // One step of simplification; false when there is none.
 static bool order_simplify(Order *order) {
     for (size_t d = 0; d < order->rank; d++) {
-        if (order->reshape[d] != 1) continue;
+        if (order->reshape[d] != 1) continue;  // left by a split
         order_remove(order, d);
         return true;
     }
@@ -336,9 +343,9 @@ static void sort_types(HloReader *r, HloSharding *s) {
 }
 
 bool hlo_sharding_normal(HloReader *r, const char *at, HloSharding *s) {
-    enum { MOST_DEVICES = 1 << 26 };  // what may have to be written out as a list
+    enum { MOST_DEVICES = 1 << 20 };  // what may have to be written out as a list
     if (product(s->tile.data, s->tile.count) > MOST_DEVICES)
-        return hlo_read_error(r, at, "too many devices for a sharding with subgroups");
+        return hlo_read_error(r, at, "a sharding with subgroups can have at most %d devices", MOST_DEVICES);
     if (s->last_tile_dim_replicate) {
         normalise_partial(r, s);
         return true;
