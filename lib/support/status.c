@@ -7,15 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+// `shared` marks the one detail that is not on the heap. It is a mark and not a comparison of addresses, because the
+// loadable part has a copy of this file, and statuses cross its border.
 struct HloStatusDetail {
     HloCode code;
+    bool shared;
     char message[];
 };
 
 static HloStatusDetail *const exhausted = (HloStatusDetail *)&(const struct {
     HloCode code;
+    bool shared;
     char message[sizeof "out of memory"];
-}){HLO_RESOURCE_EXHAUSTED, "out of memory"};
+}){HLO_RESOURCE_EXHAUSTED, true, "out of memory"};
 
 HloStatus hlo_out_of_memory(void) {
     return (HloStatus){exhausted};
@@ -28,6 +32,7 @@ HloStatus hlo_error_v(HloCode code, const char *format, va_list args) {
     HloStatusDetail *detail = size < 0 ? NULL : malloc(sizeof *detail + (size_t)size + 1);
     if (detail) {
         detail->code = code;
+        detail->shared = false;
         vsnprintf(detail->message, (size_t)size + 1, format, again);
     }
     va_end(again);
@@ -66,7 +71,7 @@ HloStatus hlo_error_errno(const char *format, ...) {
 }
 
 HloStatus hlo_error_context(HloStatus status, const char *format, ...) {
-    if (!status.detail || status.detail == exhausted) return status;
+    if (!status.detail || status.detail->shared) return status;
     va_list args;
     va_start(args, format);
     HloStatus context = hlo_error_v(HLO_UNKNOWN, format, args);
@@ -110,5 +115,5 @@ const char *hlo_code_name(HloCode code) {
 }
 
 void hlo_status_free(HloStatus status) {
-    if (status.detail != exhausted) free(status.detail);
+    if (status.detail && !status.detail->shared) free(status.detail);
 }

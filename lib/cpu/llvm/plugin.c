@@ -138,16 +138,51 @@ static void executable_free(HloExecutable *x) {
     free(x);
 }
 
-static HloStatus fill_constant(const HloAllocation *allocation, void *memory) {
-    const HloInstruction *inst = allocation->constant;
-    const HloLiteral *literal = inst ? hlo_constant(inst) : NULL;
-    if (!literal || !hlo_shape_is_array(inst->shape) || hlo_shape_size_bytes(inst->shape) > allocation->size_bytes) {
+static const HloLiteral *literal_at(const HloLiteral *literal, HloDims index) {
+    for (size_t k = 0; k < index.count; k++) {
+        bool inside = literal->elements && index.data[k] >= 0 && (size_t)index.data[k] < literal->shape->rank;
+        if (!inside) return NULL;
+        literal = literal->elements[index.data[k]];
+    }
+    return literal;
+}
+
+typedef struct Fill {
+    HloExecutable *x;
+    HloArena arena;
+    const HloAllocation *allocation;
+} Fill;
+
+// Puts the leaves of a constant that lie in an allocation there.
+static HloStatus fill_leaves(void *data) {
+    Fill *f = data;
+    const HloInstruction *inst = f->allocation->constant;
+    Gen paths = {.arena = &f->arena};
+    Leaves leaves = shape_leaves(&paths, inst->shape);
+    char *memory = f->x->allocations[f->allocation->index];
+    for (size_t k = 0; k < leaves.count; k++) {
+        HloBufferSlice slice;
+        const Leaf *leaf = &leaves.items[k];
+        const HloLiteral *literal = literal_at(hlo_constant(inst), leaf->path);
+        if (!literal || !hlo_buffer_slice(f->x->buffers, inst, leaf->path, &slice)) continue;
+        if (slice.allocation != f->allocation->index) continue;
+        int64_t size = hlo_shape_size_bytes(leaf->shape);
+        if (slice.offset_bytes < 0 || size > f->allocation->size_bytes - slice.offset_bytes) {
+            return hlo_error(HLO_INTERNAL, "the buffer assigned to %%%s is too small for it", inst->name);
+        }
+        HLO_TRY(hlo_literal_materialize(&f->arena, literal, &literal));
+        literal_lay_out(literal, leaf->shape, memory + slice.offset_bytes);
+    }
+    return hlo_ok();
+}
+
+static HloStatus fill_constant(HloExecutable *x, const HloAllocation *allocation) {
+    if (!allocation->constant || !hlo_constant(allocation->constant)) {
         return hlo_error(HLO_INTERNAL, "allocation %lld has no constant to fill it", (long long)allocation->index);
     }
-    HloArena arena = {0};
-    HloStatus status = hlo_literal_materialize(&arena, literal, &literal);
-    if (hlo_is_ok(status)) literal_lay_out(literal, inst->shape, memory);
-    hlo_arena_free(&arena);
+    Fill fill = {.x = x, .allocation = allocation};
+    HloStatus status = hlo_guarded((HloArena *const[]){&fill.arena, NULL}, fill_leaves, &fill);
+    hlo_arena_free(&fill.arena);
     return status;
 }
 
@@ -160,10 +195,11 @@ static HloStatus make_allocations(HloExecutable *x, size_t scratch_bytes) {
     for (size_t k = 0; k < count; k++) {
         const HloAllocation *allocation = hlo_allocation(x->buffers, k);
         if (allocation->is_thread_local) continue;
+        if (allocation->index != (int64_t)k) return hlo_error(HLO_INTERNAL, "allocation %zu is numbered otherwise", k);
         if (allocation->size_bytes < 0) return hlo_error(HLO_INTERNAL, "allocation %zu has a negative size", k);
         x->allocations[k] = aligned_zeros(allocation->size_bytes);
         if (!x->allocations[k]) return hlo_out_of_memory();
-        if (allocation->is_constant) HLO_TRY(fill_constant(allocation, x->allocations[k]));
+        if (allocation->is_constant && !allocation->is_tuple) HLO_TRY(fill_constant(x, allocation));
     }
     return hlo_ok();
 }
@@ -198,15 +234,6 @@ static HloStatus compile(const HloModule *m, const HloBufferAssignment *buffers,
 }
 
 // ---- execute --------------------------------------------------------------------------------------------
-
-static const HloLiteral *literal_at(const HloLiteral *literal, HloDims index) {
-    for (size_t k = 0; k < index.count; k++) {
-        bool inside = literal->elements && index.data[k] >= 0 && (size_t)index.data[k] < literal->shape->rank;
-        if (!inside) return NULL;
-        literal = literal->elements[index.data[k]];
-    }
-    return literal;
-}
 
 static HloStatus check_arguments(const HloExecutable *x, const HloLiteral *const *arguments, size_t count) {
     size_t expected = hlo_parameter_count(x->m->entry);
