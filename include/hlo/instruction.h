@@ -11,6 +11,7 @@
 
 typedef struct HloInstruction HloInstruction;
 typedef struct HloComputation HloComputation;
+typedef struct HloOperandSlots HloOperandSlots;
 
 struct HloInstruction {
     HloOpcode op;
@@ -21,6 +22,7 @@ struct HloInstruction {
     HloInstruction *prev, *next;  // insertion order in the computation
 
     HloVec operands;           // HloInstruction *; may repeat
+    HloOperandSlots *operand_slots;  // where each operand stands, kept for many operands when asked for; else NULL
     HloVec users;              // HloInstruction *; each user once; a removed one's place is taken by the last
     HloMap *user_index;        // user -> position + 1, kept for values with many users; else NULL
     HloVec control_preds;      // HloInstruction *

@@ -130,6 +130,10 @@ HloCompList hlo_module_nonfusion_order(const HloModule *m, HloArena *scratch);
 // List order.
 HloCompList hlo_module_list(const HloModule *m, HloArena *scratch);
 
+// The computations in which something has a side effect, callees included: one bit per computation id. Linear, where
+// asking instruction by instruction would walk callees again and again.
+HloBits hlo_module_find_effects(const HloModule *m, HloArena *scratch);
+
 // Total instructions over all computations.
 size_t hlo_module_instruction_count(const HloModule *m);
 

@@ -18,10 +18,11 @@ typedef struct HloRewriter {
     const char *rule;         // name of the current rule
     HloStatus failure;        // first failure of a builder; owned
     bool changed;
+    HloVec wide_fusions;      // fusions whose repeated operands hlo_rewriter_finish merges
 } HloRewriter;
 
 HloRewriter hlo_rewriter(HloPassContext *cx, HloModule *m);
-// Ends a pass: tells whether something changed and hands over the first failure.
+// Ends a pass: merges what is left to merge, tells whether something changed and hands over the first failure.
 HLO_MUST_USE HloStatus hlo_rewriter_finish(HloRewriter *rw, bool *changed);
 // Points builders at `inst`: its computation, its origin.
 void hlo_rewriter_at(HloRewriter *rw, HloInstruction *inst);
@@ -50,7 +51,7 @@ bool hlo_replace_with(HloRewriter *rw, HloInstruction *old_inst, HloInstruction 
                       unsigned flags);
 
 // Moves all uses of `old` to `new` and nothing else ("RAUW"): `old` stays, dead. Fusions among the users lose operands
-// that now repeat (custom fusions keep them).
+// that now repeat (custom fusions keep them); fusions with many operands lose them when the pass ends.
 void hlo_rewriter_move_uses(HloRewriter *rw, HloInstruction *old_inst, HloInstruction *new_inst);
 
 // Takes the parameters in `dead` (by number; without users) out of the computation of a fusion and the operands with

@@ -47,6 +47,26 @@ bool hlo_computation_has_side_effect(const HloComputation *comp) {
     return found;
 }
 
+static bool has_effect_in(const HloComputation *comp, HloBits effects) {
+    HLO_EACH_INST(inst, comp) {
+        if (hlo_has_own_side_effect(inst)) return true;
+        for (size_t k = 0; k < inst->called.count; k++) {
+            const HloComputation *callee = inst->called.items[k];
+            if (hlo_bits_has(effects, callee->id)) return true;
+        }
+    }
+    return false;
+}
+
+HloBits hlo_module_find_effects(const HloModule *m, HloArena *scratch) {
+    HloBits effects = hlo_bits_new(scratch, m->computation_id_limit);
+    HloCompList order = hlo_module_post_order(m, scratch);  // callees first
+    for (size_t i = 0; i < order.count; i++) {
+        if (has_effect_in(order.items[i], effects)) hlo_bits_add(effects, order.items[i]->id);
+    }
+    return effects;
+}
+
 static bool map_is_elementwise(const HloInstruction *inst) {
     HloDims dims = hlo_dims(inst, HLO_ATTR_DIMENSIONS);
     if (dims.count == 0) return true;

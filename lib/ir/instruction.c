@@ -6,6 +6,7 @@
 
 #include "hlo/module.h"
 #include "lib/ir/edges.h"
+#include "lib/ir/operand_slots.h"
 
 HloInstruction *hlo_inst_new(HloModule *m, HloOpcode op, const HloShape *shape, HloInstruction *const *operands,
                              size_t count) {
@@ -191,41 +192,38 @@ void hlo_link_operands(HloInstruction *inst) {
 }
 
 void hlo_unlink_operands(HloInstruction *inst) {
+    inst->operand_slots = NULL;
     for (size_t k = 0; k < inst->operands.count; k++) {
         if (inst->operands.items[k]) drop_user(inst->operands.items[k], inst);
     }
-}
-
-static bool has_operand(const HloInstruction *inst, const HloInstruction *operand) {
-    return hlo_vec_find(&inst->operands, operand) != SIZE_MAX;
 }
 
 void hlo_set_operand(HloInstruction *inst, size_t k, HloInstruction *operand) {
     assert(k < inst->operands.count);
     HloInstruction *old = inst->operands.items[k];
     if (old == operand) return;
-    inst->operands.items[k] = operand;
+    hlo_slots_set(inst, k, operand);
     if (!inst->comp) return;
-    if (old && !has_operand(inst, old)) drop_user(old, inst);
+    if (old && !hlo_slots_has(inst, old)) drop_user(old, inst);
     add_user(operand, inst);
 }
 
 void hlo_append_operand(HloInstruction *inst, HloInstruction *operand) {
     assert(inst->comp);
     hlo_vec_push(&inst->comp->m->arena, &inst->operands, operand);
+    inst->operand_slots = NULL;
     add_user(operand, inst);
 }
 
 void hlo_remove_operand(HloInstruction *inst, size_t k) {
     HloInstruction *old = hlo_operand(inst, k);
     hlo_vec_remove(&inst->operands, k);
-    if (inst->comp && !has_operand(inst, old)) drop_user(old, inst);
+    inst->operand_slots = NULL;
+    if (inst->comp && hlo_vec_find(&inst->operands, old) == SIZE_MAX) drop_user(old, inst);
 }
 
 void hlo_replace_uses_in(HloInstruction *user, HloInstruction *old, HloInstruction *new) {
-    for (size_t k = 0; k < user->operands.count; k++) {
-        if (user->operands.items[k] == old) user->operands.items[k] = new;
-    }
+    hlo_slots_replace(user, old, new);
     drop_user(old, user);
     add_user(new, user);
 }

@@ -1,6 +1,7 @@
 // Fusions that lose operands: because two became the same, or because the computation does not use them.
 
 #include "hlo/rewriter.h"
+#include "lib/pass/fusion_operands.h"
 
 static void keep_parameters(HloComputation *comp, HloVec *kept) {
     memcpy(comp->parameters.items, kept->items, kept->count * sizeof *kept->items);
@@ -55,6 +56,28 @@ static void merge_repeated_operands(HloRewriter *rw, HloInstruction *fusion) {
     if (any) hlo_fusion_drop_operands(rw, fusion, dead);
 }
 
+// Merging looks at every operand of the fusion, so fusions with more than this many are merged once, in the end.
+enum { MOST_MERGED_AT_ONCE = 64 };
+
+static void merge_now_or_later(HloRewriter *rw, HloInstruction *fusion) {
+    if (hlo_operand_count(fusion) <= MOST_MERGED_AT_ONCE) {
+        merge_repeated_operands(rw, fusion);
+    } else if (!rw->wide_fusions.count || rw->wide_fusions.items[rw->wide_fusions.count - 1] != fusion) {
+        hlo_vec_push(rw->scratch, &rw->wide_fusions, fusion);
+    }
+}
+
+void hlo_rewriter_merge_wide_fusions(HloRewriter *rw) {
+    HloMap done = {0};
+    for (size_t k = 0; k < rw->wide_fusions.count; k++) {
+        HloInstruction *fusion = rw->wide_fusions.items[k];
+        void **slot = hlo_map_at(rw->scratch, &done, fusion);
+        if (fusion->comp && !*slot) merge_repeated_operands(rw, fusion);
+        *slot = fusion;
+    }
+    rw->wide_fusions = (HloVec){0};
+}
+
 static bool merges_operands(const HloInstruction *inst) {
     return inst->op == HLO_OP_FUSION && hlo_int(inst, HLO_ATTR_FUSION_KIND) != HLO_FUSION_KIND_CUSTOM;
 }
@@ -66,5 +89,5 @@ void hlo_rewriter_move_uses(HloRewriter *rw, HloInstruction *old_inst, HloInstru
         if (merges_operands(user)) hlo_vec_push(rw->scratch, &fusions, user);
     }
     hlo_replace_all_uses(old_inst, new_inst);
-    for (size_t k = 0; k < fusions.count; k++) merge_repeated_operands(rw, fusions.items[k]);
+    for (size_t k = 0; k < fusions.count; k++) merge_now_or_later(rw, fusions.items[k]);
 }

@@ -1,12 +1,14 @@
 // Replacing instructions, and the engine that applies rules (simplifier chapter, §2).
 
 #include "hlo/rewriter.h"
+#include "lib/pass/fusion_operands.h"
 
 HloRewriter hlo_rewriter(HloPassContext *cx, HloModule *m) {
     return (HloRewriter){.cx = cx, .m = m, .scratch = cx->scratch};
 }
 
 HloStatus hlo_rewriter_finish(HloRewriter *rw, bool *changed) {
+    hlo_rewriter_merge_wide_fusions(rw);
     *changed |= rw->changed;
     return rw->failure;
 }

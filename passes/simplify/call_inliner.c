@@ -160,20 +160,26 @@ static HloStringView trim_slashes(const char *text, bool at_start) {
 }
 
 // The op_name with the call's in front, or NULL when it stays.
-static const char *prefixed_name(HloModule *m, const char *op_name, const HloMetadata *call) {
+static const char *prefixed_name(Inliner *in, const char *op_name, const HloMetadata *call) {
     HloStringView prefix = trim_slashes(call->op_name, false), name = trim_slashes(op_name, true);
     if (!prefix.size || prefix.size + name.size >= LONGEST_OP_NAME) return NULL;
     if (name.size >= prefix.size && memcmp(name.data, prefix.data, prefix.size) == 0) return NULL;
-    if (!name.size) return hlo_intern(m, prefix.data, prefix.size);
-    return hlo_intern_z(m, hlo_arena_printf(&m->arena, "%.*s/%.*s", (int)prefix.size, prefix.data, (int)name.size,
-                                            name.data));
+    char text[LONGEST_OP_NAME + 1];
+    size_t size = prefix.size;
+    memcpy(text, prefix.data, prefix.size);
+    if (name.size) {
+        text[size++] = '/';
+        memcpy(text + size, name.data, name.size);
+        size += name.size;
+    }
+    return hlo_intern(in->rw.m, text, size);
 }
 
 static void place_under_call(Inliner *in, HloInstruction *inst, const HloMetadata *call) {
     HloModule *m = in->rw.m;
     const HloMetadata *old = hlo_data(inst, HLO_ATTR_METADATA);
     HloMetadata new = old ? *old : (HloMetadata){0};
-    const char *name = prefixed_name(m, new.op_name, call);
+    const char *name = prefixed_name(in, new.op_name, call);
     if (name) new.op_name = name;
     if (in->joins_frames) new.stack_frame_id = join_frames(in, call->stack_frame_id, new.stack_frame_id);
     if (!name && (!old || new.stack_frame_id == old->stack_frame_id)) return;

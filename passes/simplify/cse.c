@@ -26,7 +26,7 @@ typedef struct Cse {
     HloRewriter rw;
     bool layout_sensitive;
     HloMap groups;    // hash -> HloVec of instructions with it that differ from each other; of one computation
-    uint8_t *effects; // by computation id: 0 not asked yet, 1 none, 2 some
+    HloBits effects;  // by computation id
 } Cse;
 
 // ---- groups ---------------------------------------------------------------------------------------------
@@ -85,12 +85,10 @@ static void merge_constants(Cse *cse, HloComputation *comp) {
 
 // ---- which instructions ---------------------------------------------------------------------------------
 
-static bool has_effect(Cse *cse, const HloInstruction *inst) {
+static bool has_effect(const Cse *cse, const HloInstruction *inst) {
     if (hlo_has_own_side_effect(inst)) return true;
     for (size_t k = 0; k < inst->called.count; k++) {
-        uint8_t *known = &cse->effects[hlo_called(inst, k)->id];
-        if (!*known) *known = hlo_computation_has_side_effect(hlo_called(inst, k)) ? 2 : 1;
-        if (*known == 2) return true;
+        if (hlo_bits_has(cse->effects, hlo_called(inst, k)->id)) return true;
     }
     return false;
 }
@@ -101,7 +99,7 @@ static bool is_worth_naming(const HloInstruction *inst) {
 }
 
 // Not here: after-all and add-dependency. Their tokens order effects, so two of them are two events.
-static bool is_candidate(Cse *cse, const HloInstruction *inst) {
+static bool is_candidate(const Cse *cse, const HloInstruction *inst) {
     if (inst->op == HLO_OP_AFTER_ALL || inst->op == HLO_OP_ADD_DEPENDENCY) return false;
     return is_worth_naming(inst) && !hlo_frontend_attribute(inst, "MUST_FUSE") && hlo_is_removable(inst) &&
            !has_effect(cse, inst);
@@ -247,7 +245,7 @@ static void merge_outputs(Cse *cse, HloComputation *comp) {
 
 static HloStatus run(HloPassContext *cx, HloModule *m, bool *changed) {
     Cse cse = {.rw = hlo_rewriter(cx, m), .layout_sensitive = hlo_option_bool(cx, "layout-sensitive")};
-    cse.effects = HLO_NEW_ARRAY(cx->scratch, uint8_t, m->computation_id_limit);
+    cse.effects = hlo_module_find_effects(m, cx->scratch);
     HLO_EACH_COMP(comp, m) {
         merge_constants(&cse, comp);
         merge_instructions(&cse, comp);

@@ -18,7 +18,16 @@
 typedef struct Dce {
     HloRewriter rw;
     bool keep_collectives;  // false: those without constrained layout count as free of effects
+    HloBits effects;        // by computation id: an instruction in it or in its callees has a side effect
 } Dce;
+
+static bool has_effect(const Dce *d, const HloInstruction *inst) {
+    if (hlo_has_own_side_effect(inst)) return true;
+    for (size_t k = 0; k < inst->called.count; k++) {
+        if (hlo_bits_has(d->effects, hlo_called(inst, k)->id)) return true;
+    }
+    return false;
+}
 
 // ---- outputs of fusions ---------------------------------------------------------------------------------
 
@@ -40,16 +49,16 @@ static bool may_lose_outputs(const HloInstruction *fusion) {
 }
 
 // Bit k: output k is read, or computing it has an effect.
-static HloBits find_live_outputs(HloArena *scratch, const HloInstruction *fusion, size_t *count) {
+static HloBits find_live_outputs(const Dce *d, const HloInstruction *fusion, size_t *count) {
     const HloInstruction *tuple = hlo_called(fusion, 0)->root;
-    HloBits live = hlo_bits_new(scratch, hlo_operand_count(tuple));
+    HloBits live = hlo_bits_new(d->rw.scratch, hlo_operand_count(tuple));
     for (size_t k = 0; k < hlo_user_count(fusion); k++) {
         uint64_t index = (uint64_t)hlo_int(hlo_user(fusion, k), HLO_ATTR_INDEX);
         if (index < live.count) hlo_bits_add(live, index);
     }
     *count = 0;
     for (size_t k = 0; k < live.count; k++) {
-        if (hlo_has_side_effect(hlo_operand(tuple, k))) hlo_bits_add(live, k);
+        if (has_effect(d, hlo_operand(tuple, k))) hlo_bits_add(live, k);
         *count += hlo_bits_has(live, k);
     }
     return live;
@@ -94,11 +103,12 @@ static void keep_outputs(HloRewriter *rw, HloInstruction *fusion, HloBits live) 
     renumber_elements(rw, fusion, new_index);
 }
 
-static void drop_unread_outputs(HloRewriter *rw, HloComputation *comp) {
+static void drop_unread_outputs(Dce *d, HloComputation *comp) {
+    HloRewriter *rw = &d->rw;
     HloInstruction *fusion = hlo_fusion_caller(comp);
     if (!may_lose_outputs(fusion) || hlo_rewriter_is_spent(rw)) return;
     size_t count;
-    HloBits live = find_live_outputs(rw->scratch, fusion, &count);
+    HloBits live = find_live_outputs(d, fusion, &count);
     if (count == live.count || count == 0) return;
     hlo_rewriter_at(rw, comp->root);
     hlo_rewriter_note(rw, "unread-fusion-output", fusion, fusion);
@@ -140,9 +150,9 @@ static bool is_free_collective(const HloInstruction *inst) {
     return hlo_op_has(inst->op, HLO_OPF_COLLECTIVE) && !hlo_int(inst, HLO_ATTR_CONSTRAIN_LAYOUT);
 }
 
-static bool has_only_collective_effects(const HloComputation *comp) {
+static bool has_only_collective_effects(const Dce *d, const HloComputation *comp) {
     HLO_EACH_INST(inst, comp) {
-        if (hlo_has_side_effect(inst) && !is_free_collective(inst)) return false;
+        if (has_effect(d, inst) && !is_free_collective(inst)) return false;
     }
     return true;
 }
@@ -154,14 +164,14 @@ static bool may_drop_effect(const Dce *d, const HloInstruction *inst) {
     }
     if (d->keep_collectives) return false;
     if (is_free_collective(inst)) return true;
-    return inst->op == HLO_OP_WHILE && has_only_collective_effects(hlo_called(inst, 0)) &&
-           has_only_collective_effects(hlo_called(inst, 1));
+    return inst->op == HLO_OP_WHILE && has_only_collective_effects(d, hlo_called(inst, 0)) &&
+           has_only_collective_effects(d, hlo_called(inst, 1));
 }
 
 static bool is_garbage(const Dce *d, const HloInstruction *inst) {
     if (!hlo_is_dead(inst) || inst->op == HLO_OP_PARAMETER || hlo_has_control_edges(inst)) return false;
     if (annotates_live_value(inst) || is_kept_by_attribute(inst)) return false;
-    return !hlo_has_side_effect(inst) || may_drop_effect(d, inst);
+    return !has_effect(d, inst) || may_drop_effect(d, inst);
 }
 
 static void remove_garbage(Dce *d, HloComputation *comp) {
@@ -214,7 +224,7 @@ static void drop_dead_parameters(HloRewriter *rw, HloComputation *comp) {
 
 static void clean(Dce *d, HloComputation *comp) {
     bool is_fusion = hlo_is_fusion_computation(comp);
-    if (is_fusion) drop_unread_outputs(&d->rw, comp);
+    if (is_fusion) drop_unread_outputs(d, comp);
     remove_garbage(d, comp);
     if (is_fusion) drop_dead_parameters(&d->rw, comp);
 }
@@ -252,6 +262,7 @@ static void remove_unreached(HloRewriter *rw, HloModule *m, HloBits reached) {
 static HloStatus run(HloPassContext *cx, HloModule *m, bool *changed) {
     Dce d = {.rw = hlo_rewriter(cx, m)};
     d.keep_collectives = !hlo_option_bool(cx, "remove-cross-partition-collectives");
+    d.effects = hlo_module_find_effects(m, cx->scratch);
     HloBits reached = clean_reachable(&d, m);
     remove_unreached(&d.rw, m, reached);
     return hlo_rewriter_finish(&d.rw, changed);
