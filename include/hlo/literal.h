@@ -36,6 +36,8 @@ enum { HLO_ELIDED_LIMIT_BYTES = 1 << 16, HLO_ELIDED_STORE_BYTES = 64 << 20 };
 uint64_t hlo_literal_filler_bits(const HloLiteral *literal, int64_t at);
 // The same for a part of a complex one (0: real, 1: imaginary).
 uint64_t hlo_literal_filler_part(const HloLiteral *literal, int64_t at, int part);
+// `count` bytes from byte `first` on, as they would stand in the data.
+void hlo_literal_read_bytes(const HloLiteral *literal, size_t first, size_t count, void *out);
 // The same value with data in `arena`; `literal` itself when nothing is missing.
 HLO_MUST_USE HloStatus hlo_literal_materialize(HloArena *arena, const HloLiteral *literal, const HloLiteral **out);
 // The bytes that an array literal of this shape takes; false when that overflows.

@@ -39,13 +39,30 @@ uint64_t hlo_literal_filler_part(const HloLiteral *literal, int64_t at, int part
     return value;
 }
 
-static void fill(HloLiteral *literal, uint8_t *data) {
-    for (size_t i = 0; i < literal->size_bytes; i++) data[i] = filler_byte(literal, i);
-    int bits = stored_bits(literal->shape->type);
+// What may stand in byte `at`: 6 bits of an f6 type, and no more elements than there are in the last packed byte.
+static uint8_t byte_mask(const HloLiteral *literal, size_t at) {
+    int bits = hlo_type_bits(literal->shape->type);
+    if (bits == 6) return 0x3f;
     size_t used = (size_t)literal->elem_count * (size_t)bits % 8;
-    if (bits < 8 && used) data[literal->size_bytes - 1] &= (uint8_t)((1u << used) - 1);  // unused bits stay zero
-    if (hlo_type_bits(literal->shape->type) != 6) return;
-    for (size_t i = 0; i < literal->size_bytes; i++) data[i] &= 0x3f;
+    bool partial = bits < 8 && used && at == literal->size_bytes - 1;
+    return partial ? (uint8_t)((1u << used) - 1) : 0xff;
+}
+
+void hlo_literal_read_bytes(const HloLiteral *literal, size_t first, size_t count, void *out) {
+    if (!count) return;
+    if (literal->data) {
+        memcpy(out, (const char *)literal->data + first, count);
+        return;
+    }
+    uint8_t *bytes = out;
+    for (size_t i = 0; i < count; i++) bytes[i] = filler_byte(literal, first + i) & byte_mask(literal, first + i);
+}
+
+static void fill(HloLiteral *literal) {
+    void *data = literal->data;
+    literal->data = NULL;
+    hlo_literal_read_bytes(literal, 0, literal->size_bytes, data);
+    literal->data = data;
 }
 
 HloStatus hlo_literal_new_elided(HloArena *arena, const HloShape *shape, bool zero, bool store, uint32_t *counter,
@@ -63,7 +80,7 @@ HloStatus hlo_literal_new_elided(HloArena *arena, const HloShape *shape, bool ze
     }
     if (store) {
         literal->data = hlo_arena_alloc(arena, literal->size_bytes);
-        if (!zero) fill(literal, literal->data);
+        if (!zero) fill(literal);
     }
     *out = literal;
     return hlo_ok();
@@ -75,7 +92,7 @@ HloStatus hlo_literal_materialize(HloArena *arena, const HloLiteral *literal, co
     HloLiteral *copy = HLO_NEW(arena, HloLiteral);
     *copy = *literal;
     copy->data = hlo_arena_alloc(arena, literal->size_bytes);
-    if (literal->filler_step) fill(copy, copy->data);
+    if (literal->filler_step) fill(copy);
     *out = copy;
     return hlo_ok();
 }

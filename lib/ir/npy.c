@@ -195,7 +195,11 @@ HloStatus hlo_npy_print(const HloLiteral *literal, HloBuffer *out) {
     stored_form(literal->shape->type, &kind, &size);
     put_header(literal->shape, kind, size, out);
     if (bits >= 8) {
-        if (literal->size_bytes) hlo_put(out, literal->data, literal->size_bytes);
+        if (literal->size_bytes && hlo_buffer_reserve(out, literal->size_bytes)) {
+            hlo_literal_read_bytes(literal, 0, literal->size_bytes, out->data + out->size);
+            out->size += literal->size_bytes;
+            out->data[out->size] = 0;
+        }
         return hlo_buffer_status(out);
     }
     for (int64_t at = 0; at < literal->elem_count; at++) {

@@ -232,13 +232,13 @@ typedef struct LiteralMove {
 static void put_element(void *data, int64_t at, int64_t position) {
     LiteralMove *move = data;
     if (move->elem_bytes > 8) {  // c128
-        memcpy(move->bytes + (size_t)position * move->elem_bytes,
-               (uint8_t *)move->literal->data + (size_t)at * move->elem_bytes, move->elem_bytes);
+        hlo_literal_read_bytes(move->literal, (size_t)at * move->elem_bytes, move->elem_bytes,
+                               move->bytes + (size_t)position * move->elem_bytes);
         return;
     }
     if (move->elem_bytes && move->bits >= 8) {
-        memcpy(move->bytes + (size_t)position * move->elem_bytes,
-               (uint8_t *)move->literal->data + (size_t)at * move->elem_bytes, move->elem_bytes);
+        hlo_literal_read_bytes(move->literal, (size_t)at * move->elem_bytes, move->elem_bytes,
+                               move->bytes + (size_t)position * move->elem_bytes);
         return;
     }
     uint64_t bits = hlo_literal_bits(move->literal, at);
@@ -280,7 +280,7 @@ static bool is_plain_copy(const HloLiteral *literal, const HloShape *shape) {
 void literal_lay_out(const HloLiteral *literal, const HloShape *shape, void *out) {
     if (literal->size_bytes == 0) return;
     if (is_plain_copy(literal, shape)) {
-        memcpy(out, literal->data, literal->size_bytes);
+        hlo_literal_read_bytes(literal, 0, literal->size_bytes, out);
         return;
     }
     LiteralMove move = literal_move(literal, shape, out);
