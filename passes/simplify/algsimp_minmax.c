@@ -78,9 +78,13 @@ static bool is_single_broadcast(const HloInstruction *x) {
     return x->op == HLO_OP_BROADCAST && hlo_alg_is_single_constant(hlo_operand(x, 0));
 }
 
-static bool is_below(const HloInstruction *low, const HloInstruction *high) {
-    const HloLiteral *a = hlo_constant(hlo_operand(low, 0)), *b = hlo_constant(hlo_operand(high, 0));
+// Both are, or broadcast, one constant, and the first is less than the second.
+static bool is_below(HloInstruction *low, HloInstruction *high) {
+    HloInstruction *x_low = hlo_alg_single_constant(low), *x_high = hlo_alg_single_constant(high);
+    if (!x_low || !x_high) return false;
+    const HloLiteral *a = hlo_constant(x_low), *b = hlo_constant(x_high);
     HloType type = a->shape->type;
+    if (a->elided || b->elided) return false;
     if (hlo_type_is_complex(type)) return false;
     if (hlo_type_is_float(type)) return hlo_literal_double(a, 0) < hlo_literal_double(b, 0);
     int64_t x = hlo_literal_int(a, 0), y = hlo_literal_int(b, 0);
@@ -101,12 +105,12 @@ static HloInstruction *minmax_clamp(HloAlg *alg, HloInstruction *inst) {
     return NULL;
 }
 
-// max(low, clamp(low, x, high)) -> the clamp
+// max(low, clamp(low, x, high)) -> the clamp. Not for any bounds: clamp(2, x, 1) is 1, and the maximum is 2.
 static HloInstruction *max_of_clamp(HloAlg *alg, HloInstruction *inst) {
-    (void)alg;
     for (size_t k = 0; k < 2; k++) {
-        HloInstruction *clamp = hlo_operand(inst, k);
-        if (clamp->op == HLO_OP_CLAMP && hlo_operand(clamp, 0) == hlo_operand(inst, 1 - k)) return clamp;
+        HloInstruction *clamp = hlo_operand(inst, k), *low = hlo_operand(inst, 1 - k);
+        if (clamp->op != HLO_OP_CLAMP || hlo_operand(clamp, 0) != low) continue;
+        if (alg->as_reference || is_below(low, hlo_operand(clamp, 2))) return clamp;
     }
     return NULL;
 }
