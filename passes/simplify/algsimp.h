@@ -168,6 +168,18 @@ HloDotNumbers hlo_alg_dot_numbers(const HloInstruction *dot);
 HloInstruction *hlo_alg_dot(HloAlg *alg, const HloInstruction *like, const HloShape *shape, HloInstruction *a,
                             HloInstruction *b, const HloDotNumbers *numbers, bool swapped);
 
+// Rules for dot with a constant (algsimp_dot_constant.c).
+HloInstruction *hlo_alg_dot_concat(HloAlg *alg, HloInstruction *inst);
+HloInstruction *hlo_alg_dot_reorder(HloAlg *alg, HloInstruction *inst);
+HloInstruction *hlo_alg_dot_gather(HloAlg *alg, HloInstruction *inst);
+
+// Rules for add of scatters (algsimp_scatter.c).
+HloInstruction *hlo_alg_join_scatters(HloAlg *alg, HloInstruction *inst);
+HloInstruction *hlo_alg_add_scatter(HloAlg *alg, HloInstruction *inst);
+
+// The rule for a reduce beside an arg-max (algsimp_argmax.c).
+HloInstruction *hlo_alg_reduce_argmax(HloAlg *alg, HloInstruction *inst);
+
 // ---- building -------------------------------------------------------------------------------------------
 
 // A scalar constant of x's type, broadcast to x's static shape unless x is rank 0; both derived from `x`.
@@ -191,6 +203,8 @@ HloInstruction *hlo_alg_dynamic_update(HloAlg *alg, const HloShape *shape, HloIn
                                        HloInstruction *const *starts, size_t count);
 // Unit-stride slice dimensions over the whole of `shape`, in scratch memory, for the caller to narrow.
 HloSliceDim *hlo_alg_whole_slice(HloAlg *alg, const HloShape *shape);
+// Gives `to` the attributes of `from`'s opcode, annotations left out.
+void hlo_alg_copy_own_attrs(HloAlg *alg, HloInstruction *to, const HloInstruction *from);
 // Sets the bounds, copied; dims has rank entries.
 void hlo_alg_set_slice(HloAlg *alg, HloInstruction *slice, const HloSliceDim *dims);
 void hlo_alg_set_padding(HloAlg *alg, HloInstruction *pad, const HloPaddingDim *dims);

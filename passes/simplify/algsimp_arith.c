@@ -131,24 +131,6 @@ static HloInstruction *add_factor(HloAlg *alg, HloInstruction *inst) {
     return NULL;
 }
 
-// A scatter that adds one update array into one operand and is used only here.
-static bool is_adding_scatter(const HloInstruction *x) {
-    return x->op == HLO_OP_SCATTER && hlo_operand_count(x) == 3 && hlo_alg_has_one_use(x) &&
-           hlo_alg_is_reducer(hlo_called(x, 0), HLO_OP_ADD);
-}
-
-// x + scatter(operand, i, u) -> scatter(x + operand, i, u), the scatter edited in place.
-static HloInstruction *add_scatter(HloAlg *alg, HloInstruction *inst) {
-    HloInstruction *left = hlo_operand(inst, 0), *right = hlo_operand(inst, 1);
-    if (alg->layout_sensitive || is_adding_scatter(left) == is_adding_scatter(right)) return NULL;
-    HloInstruction *scatter = is_adding_scatter(right) ? right : left;
-    HloInstruction *operand = hlo_operand(scatter, 0);
-    HloInstruction *sum = scatter == right ? hlo_build_binary(alg->rw, HLO_OP_ADD, left, operand)
-                                           : hlo_build_binary(alg->rw, HLO_OP_ADD, operand, right);
-    if (sum) hlo_set_operand(scatter, 0, sum);
-    return sum ? scatter : NULL;
-}
-
 // ---- subtract -------------------------------------------------------------------------------------------
 
 // x - x -> 0. Not for floats: inf - inf is nan.
@@ -356,7 +338,8 @@ static const HloAlgRule rules[] = {
     {HLO_OP_ADD, "add-cancel", add_cancel, HLO_ALG_COMPAT},
     {HLO_OP_ADD, "add-dynamic-update", add_dynamic_update, HLO_ALG_PLAIN},
     {HLO_OP_ADD, "add-factor", add_factor, HLO_ALG_PLAIN},
-    {HLO_OP_ADD, "add-scatter", add_scatter, HLO_ALG_PLAIN},
+    {HLO_OP_ADD, "join-scatters", hlo_alg_join_scatters, HLO_ALG_PLAIN},
+    {HLO_OP_ADD, "add-scatter", hlo_alg_add_scatter, HLO_ALG_PLAIN},
 
     {HLO_OP_SUBTRACT, "subtract-self", subtract_self, HLO_ALG_PLAIN},
     {HLO_OP_SUBTRACT, "subtract-zero", subtract_zero, HLO_ALG_COMPAT},

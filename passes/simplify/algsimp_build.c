@@ -130,6 +130,12 @@ HloSliceDim *hlo_alg_whole_slice(HloAlg *alg, const HloShape *shape) {
     return dims;
 }
 
+void hlo_alg_copy_own_attrs(HloAlg *alg, HloInstruction *to, const HloInstruction *from) {
+    for (size_t i = 0; i < from->attr_count; i++) {
+        if (hlo_attr_info(from->attrs[i].id)->scope == HLO_SCOPE_OWN) hlo_set_attr(alg->m, to, from->attrs[i]);
+    }
+}
+
 void hlo_alg_set_slice(HloAlg *alg, HloInstruction *slice, const HloSliceDim *dims) {
     HloSlice *bounds = HLO_NEW(&alg->m->arena, HloSlice);
     bounds->rank = slice->shape->rank;

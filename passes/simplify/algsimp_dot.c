@@ -243,6 +243,9 @@ static const HloAlgRule rules[] = {
     {HLO_OP_DOT, "dot-multiply", dot_multiply, HLO_ALG_PLAIN},
     {HLO_OP_DOT, "dot-is-unreduced", dot_is_unreduced, HLO_ALG_STOP},
     {HLO_OP_DOT, "dot-reduce", dot_reduce, HLO_ALG_PLAIN},
+    {HLO_OP_DOT, "dot-reorder", hlo_alg_dot_reorder, HLO_ALG_PLAIN},
+    {HLO_OP_DOT, "dot-concat", hlo_alg_dot_concat, HLO_ALG_PLAIN},
+    {HLO_OP_DOT, "dot-gather", hlo_alg_dot_gather, HLO_ALG_PLAIN},
     {HLO_OP_DOT, "dot-degenerate", dot_degenerate, HLO_ALG_PLAIN},
     {HLO_OP_DOT, "dot-transposes", dot_transposes, HLO_ALG_PLAIN},
 };

@@ -47,6 +47,61 @@ static HloInstruction *gather_select(HloAlg *alg, HloInstruction *inst) {
     return result;
 }
 
+// The operand dimension of offset dimension k of the result: those neither collapsed nor batching, in order.
+static int64_t offset_operand_dim(const HloInstruction *gather, size_t k) {
+    HloDims collapsed = hlo_dims(gather, HLO_ATTR_COLLAPSED_SLICE_DIMS);
+    HloDims batching = hlo_dims(gather, HLO_ATTR_OPERAND_BATCHING_DIMS);
+    for (size_t d = 0; d < hlo_operand(gather, 0)->shape->rank; d++) {
+        if (hlo_dims_has(collapsed, (int64_t)d) || hlo_dims_has(batching, (int64_t)d)) continue;
+        if (k-- == 0) return (int64_t)d;
+    }
+    return -1;
+}
+
+static bool is_padded(HloPaddingDim p) {
+    return p.low || p.high || p.interior;
+}
+
+// Every padded dimension is taken whole: it passes through the gather.
+static bool passes_padding(const HloInstruction *gather, const HloInstruction *pad) {
+    const HloPaddingDim *padding = ((const HloPadding *)hlo_data(pad, HLO_ATTR_PADDING))->dims;
+    HloDims collapsed = hlo_dims(gather, HLO_ATTR_COLLAPSED_SLICE_DIMS);
+    HloDims batching = hlo_dims(gather, HLO_ATTR_OPERAND_BATCHING_DIMS), sizes = hlo_dims(gather, HLO_ATTR_SLICE_SIZES);
+    for (size_t d = 0; d < pad->shape->rank; d++) {
+        if (!is_padded(padding[d])) continue;
+        if (hlo_dims_has(collapsed, (int64_t)d) || hlo_dims_has(batching, (int64_t)d)) return false;
+        if (sizes.data[d] != pad->shape->dims[d]) return false;
+    }
+    return true;
+}
+
+// gather(pad(x)) -> pad(gather(x))
+static HloInstruction *gather_pad(HloAlg *alg, HloInstruction *inst) {
+    HloInstruction *pad = hlo_operand(inst, 0);
+    if (pad->op != HLO_OP_PAD || !passes_padding(inst, pad)) return NULL;
+    HloInstruction *x = hlo_operand(pad, 0);
+    const HloPaddingDim *padding = ((const HloPadding *)hlo_data(pad, HLO_ATTR_PADDING))->dims;
+    HloDims offsets = hlo_dims(inst, HLO_ATTR_OFFSET_DIMS), old_sizes = hlo_dims(inst, HLO_ATTR_SLICE_SIZES);
+    int64_t *slice_sizes = hlo_alg_ints(alg, x->shape->rank), *sizes = hlo_alg_ints(alg, inst->shape->rank);
+    HloPaddingDim *result_padding = HLO_NEW_ARRAY(alg->scratch, HloPaddingDim, inst->shape->rank + 1);
+    for (size_t d = 0; d < x->shape->rank; d++) slice_sizes[d] = is_padded(padding[d]) ? x->shape->dims[d] : old_sizes.data[d];
+    for (size_t d = 0; d < inst->shape->rank; d++) sizes[d] = inst->shape->dims[d];
+    for (size_t k = 0; k < offsets.count; k++) {
+        int64_t d = offset_operand_dim(inst, k);
+        sizes[offsets.data[k]] = slice_sizes[d];
+        result_padding[offsets.data[k]] = padding[d];
+    }
+    const HloShape *shape = hlo_alg_shape(alg, inst->shape->type, (HloDims){sizes, inst->shape->rank});
+    HloInstruction *gather = hlo_alg_binary(alg, shape, HLO_OP_GATHER, x, hlo_operand(inst, 1));
+    if (!gather) return NULL;
+    hlo_alg_copy_own_attrs(alg, gather, inst);
+    hlo_set_dims(alg->m, gather, HLO_ATTR_SLICE_SIZES, (HloDims){slice_sizes, x->shape->rank});
+    HloInstruction *result = hlo_alg_binary(alg, inst->shape, HLO_OP_PAD, hlo_derive(alg->rw, gather, inst),
+                                            hlo_operand(pad, 1));
+    if (result) hlo_alg_set_padding(alg, result, result_padding);
+    return result;
+}
+
 // ---- scatter, sort --------------------------------------------------------------------------------------
 
 static HloInstruction *scatter_empty(HloAlg *alg, HloInstruction *inst) {
@@ -56,6 +111,19 @@ static HloInstruction *scatter_empty(HloAlg *alg, HloInstruction *inst) {
     }
     if (hlo_shape_is_array(inst->shape)) return hlo_operand(inst, 0);
     return hlo_build_tuple(alg->rw, (HloInstruction *const *)inst->operands.items, count);
+}
+
+// A scatter without indices combines operand and update element by element.
+static HloInstruction *scatter_map(HloAlg *alg, HloInstruction *inst) {
+    if (hlo_operand_count(inst) != 3 || hlo_dims(inst, HLO_ATTR_SCATTER_DIMS_TO_OPERAND_DIMS).count) return NULL;
+    if (hlo_dims(inst, HLO_ATTR_UPDATE_WINDOW_DIMS).count != inst->shape->rank) return NULL;
+    HloInstruction *x = hlo_operand(inst, 0), *u = hlo_operand(inst, 2);
+    if (!hlo_alg_same_shape(alg, inst->shape, x->shape) || !hlo_alg_same_shape(alg, inst->shape, u->shape)) return NULL;
+    HloInstruction *map = hlo_alg_binary(alg, inst->shape, HLO_OP_MAP, x, u);
+    if (!map) return NULL;
+    hlo_set_dims(alg->m, map, HLO_ATTR_DIMENSIONS, hlo_alg_iota_dims(alg, inst->shape->rank));
+    hlo_set_called(map, 0, hlo_called(inst, 0));
+    return map;
 }
 
 static HloInstruction *sort_one(HloAlg *alg, HloInstruction *inst) {
@@ -169,8 +237,10 @@ static const HloAlgRule rules[] = {
     {HLO_OP_GATHER, "gather-empty", gather_empty, HLO_ALG_PLAIN},
     {HLO_OP_GATHER, "gather-scalar", gather_scalar, HLO_ALG_PLAIN},
     {HLO_OP_GATHER, "gather-select", gather_select, HLO_ALG_PLAIN},
+    {HLO_OP_GATHER, "gather-pad", gather_pad, HLO_ALG_PLAIN},
 
     {HLO_OP_SCATTER, "scatter-empty", scatter_empty, HLO_ALG_COMPAT},
+    {HLO_OP_SCATTER, "scatter-map", scatter_map, HLO_ALG_PLAIN},
     {HLO_OP_SORT, "sort-one", sort_one, HLO_ALG_PLAIN},
 
     {HLO_OP_MAP, "map-parameter", map_parameter, HLO_ALG_COMPAT},

@@ -57,6 +57,30 @@ static HloInstruction *reduce_reshape(HloAlg *alg, HloInstruction *inst) {
     return for_each_result(alg, inst, reshape_operand);
 }
 
+// A copy of a reducer with a tuple of one value for its root, without the tuple; NULL for other reducers.
+static HloComputation *untupled(HloAlg *alg, const HloComputation *reducer) {
+    if (reducer->root->op != HLO_OP_TUPLE || hlo_operand_count(reducer->root) != 1) return NULL;
+    const char *name = hlo_arena_printf(alg->scratch, "%s.clone", reducer->name);
+    HloComputation *copy = hlo_computation_clone(alg->m, reducer, name, NULL, alg->scratch, NULL);
+    HloInstruction *tuple = copy->root;
+    hlo_computation_set_root(copy, hlo_operand(tuple, 0));
+    hlo_computation_remove(copy, tuple);
+    return hlo_module_add(alg->m, copy);
+}
+
+// A variadic reduce of one array -> tuple(reduce)
+static HloInstruction *reduce_single(HloAlg *alg, HloInstruction *inst) {
+    if (array_count(inst) != 1 || !hlo_shape_is_tuple(inst->shape)) return NULL;
+    HloComputation *reducer = untupled(alg, hlo_called(inst, 0));
+    if (!reducer) return NULL;
+    HloInstruction *reduce = hlo_alg_binary(alg, inst->shape->elements[0], HLO_OP_REDUCE, hlo_operand(inst, 0),
+                                            hlo_operand(inst, 1));
+    if (!reduce) return NULL;
+    hlo_set_dims(alg->m, reduce, HLO_ATTR_DIMENSIONS, reduced_dims(inst));
+    hlo_set_called(reduce, 0, reducer);
+    return hlo_build_tuple(alg->rw, (HloInstruction *[]){hlo_derive(alg->rw, reduce, inst)}, 1);
+}
+
 static HloInstruction *reduce_keeps_layout(HloAlg *alg, HloInstruction *inst) {
     return alg->layout_sensitive ? inst : NULL;
 }
@@ -367,6 +391,7 @@ static HloInstruction *reduce_repeated(HloAlg *alg, HloInstruction *inst) {
 
 static const HloAlgRule rules[] = {
     {HLO_OP_REDUCE, "reduce-empty", reduce_empty, HLO_ALG_PLAIN},
+    {HLO_OP_REDUCE, "reduce-single", reduce_single, HLO_ALG_PLAIN},
     {HLO_OP_REDUCE, "reduce-reshape", reduce_reshape, HLO_ALG_PLAIN},
     {HLO_OP_REDUCE, "reduce-keeps-layout", reduce_keeps_layout, HLO_ALG_STOP},
     {HLO_OP_REDUCE, "reduce-negate", reduce_negate, HLO_ALG_IN_PLACE},
@@ -377,6 +402,7 @@ static const HloAlgRule rules[] = {
     {HLO_OP_REDUCE, "reduce-before-reshape", reduce_before_reshape, HLO_ALG_PLAIN},
     {HLO_OP_REDUCE, "reduce-concat", reduce_concat, HLO_ALG_PLAIN},
     {HLO_OP_REDUCE, "reduce-batch-dot", reduce_batch_dot, HLO_ALG_PLAIN},
+    {HLO_OP_REDUCE, "reduce-argmax", hlo_alg_reduce_argmax, HLO_ALG_PLAIN},
     {HLO_OP_REDUCE, "reduce-broadcast-scalar", reduce_broadcast_scalar, HLO_ALG_PLAIN},
     {HLO_OP_REDUCE, "reduce-inside-broadcast", reduce_inside_broadcast, HLO_ALG_PLAIN},
     {HLO_OP_REDUCE, "reduce-repeated", reduce_repeated, HLO_ALG_PLAIN},

@@ -174,6 +174,33 @@ static HloInstruction *slice_concat_element(HloAlg *alg, HloInstruction *inst) {
     return NULL;
 }
 
+// ---- slice of reduce-window -----------------------------------------------------------------------------
+
+// The slice keeps one window of each dimension that has a window, and that one sees all of the dimension.
+static bool keeps_last_window(HloSliceDim cut, HloWindowDim w, int64_t size, int64_t in) {
+    if (w.stride != 1 || w.base_dilation != 1 || w.window_dilation != 1 || w.reversal || cut.stride != 1) return false;
+    if (cut.limit != size || w.pad_low != cut.start || w.pad_high != 0) return false;
+    return w.size == 1 ? cut.start == 0 : w.size == in && cut.limit - cut.start == 1;
+}
+
+// slice(reduce-window(x)) -> reshape(reduce(x)) when only the last window of running ones is kept.
+static HloInstruction *slice_window(HloAlg *alg, HloInstruction *inst) {
+    HloInstruction *rw = hlo_operand(inst, 0);
+    const HloWindow *window = hlo_data(rw, HLO_ATTR_WINDOW);
+    if (rw->op != HLO_OP_REDUCE_WINDOW || !alg->window_to_reduce || hlo_operand_count(rw) != 2) return NULL;
+    if (!window || !hlo_shape_is_array(rw->shape) || window->rank != inst->shape->rank || !hlo_alg_has_one_use(rw)) return NULL;
+    HloInstruction *x = hlo_operand(rw, 0);
+    int64_t *dims = hlo_alg_ints(alg, window->rank);
+    size_t count = 0;
+    for (size_t d = 0; d < window->rank; d++) {
+        HloWindowDim w = window->dims[d];
+        if (!keeps_last_window(slice_dims(inst)[d], w, rw->shape->dims[d], x->shape->dims[d])) return NULL;
+        if (w.size != 1) dims[count++] = (int64_t)d;
+    }
+    HloInstruction *reduce = hlo_alg_reduce(alg, x, hlo_operand(rw, 1), (HloDims){dims, count}, hlo_called(rw, 0));
+    return hlo_build_reshape(alg->rw, inst->shape, hlo_derive(alg->rw, reduce, inst));
+}
+
 // ---- slice of reshape, reverse --------------------------------------------------------------------------
 
 static bool cuts_only_rows(const HloInstruction *inst) {
@@ -260,6 +287,7 @@ static const HloAlgRule rules[] = {
     {HLO_OP_SLICE, "slice-concat-element", slice_concat_element, HLO_ALG_PLAIN},
     {HLO_OP_SLICE, "slice-cut-broadcast", slice_cut_broadcast, HLO_ALG_PLAIN},
     {HLO_OP_SLICE, "slice-concat", slice_concat, HLO_ALG_PLAIN},
+    {HLO_OP_SLICE, "slice-window", slice_window, HLO_ALG_PLAIN},
     {HLO_OP_SLICE, "slice-reshape", slice_reshape, HLO_ALG_PLAIN},
     {HLO_OP_SLICE, "slice-reverse", slice_reverse, HLO_ALG_PLAIN},
     {HLO_OP_SLICE, "slice-stride", slice_stride, HLO_ALG_PLAIN},
