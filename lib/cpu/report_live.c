@@ -254,7 +254,7 @@ static void sort_children(TreeNode *node) {
 }
 
 static void put_node(Report *report, const TreeNode *node) {
-    report->remaining -= node->own;
+    report->remaining = node->own > report->remaining ? 0 : report->remaining - node->own;
     hlo_putf(report->out, "%s (%.1f%%, total: ", node->name, 100.0 * (double)node->total / (double)report->grand_total);
     put_grouped(report->out, node->total);
     hlo_put_string(report->out, " bytes, current: ");
