@@ -208,7 +208,7 @@ bool hlo_sharding_normal(HloReader *r, const char *at, HloSharding *sharding);
 bool hlo_at_mesh(const HloReader *r);
 bool hlo_read_named_sharding(HloReader *r, HloSharding *out);
 bool hlo_read_groups(HloReader *r, const HloGroups **out);
-// "<=" "[" ints "]" ("T(" ints ")")?   for `count` devices
+// "<=" "[" ints "]" ("T(" ints ")")?     in normal form
 bool hlo_read_iota(HloReader *r, HloIota *out);
 
 // parse_metadata.c
@@ -286,8 +286,6 @@ bool hlo_finish_line(HloReader *r, HloLine *line, bool (*attributes)(HloReader *
 // parse_attributes.c
 bool hlo_read_attributes(HloReader *r, HloLine *line);
 bool hlo_check_required(HloReader *r, const HloLine *line);
-// A computation's name or body.
-bool hlo_read_callee(HloReader *r, HloComputation **out);
 
 // parse_rules.c: what single opcodes ask for beyond the tables
 bool hlo_check_operand_count(HloReader *r, const HloLine *line);

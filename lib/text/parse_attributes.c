@@ -109,7 +109,8 @@ static bool read_dim(HloReader *r, int64_t *out) {
 
 // ---- computations and instructions ----------------------------------------------------------------------
 
-bool hlo_read_callee(HloReader *r, HloComputation **out) {
+// A computation's name or body.
+static bool read_callee(HloReader *r, HloComputation **out) {
     if (hlo_tok(r) == HLO_TOK_LBRACE) return hlo_read_inline_computation(r, out);
     const HloToken t = r->lex.token;
     HloStringView name;
@@ -129,7 +130,7 @@ bool hlo_read_callee(HloReader *r, HloComputation **out) {
 
 static bool read_one_callee(HloReader *r, void *data) {
     HloComputation *callee;
-    if (!hlo_read_callee(r, &callee)) return false;
+    if (!read_callee(r, &callee)) return false;
     hlo_vec_push(r->scratch, data, callee);
     return true;
 }
@@ -144,7 +145,7 @@ static bool read_callees(HloReader *r, HloInstruction *inst) {
 // Most callees sit in the slot that the attribute's row names; these only come along.
 static bool read_single_callee(HloReader *r, HloLine *line, HloInstruction *inst, HloAttrId id) {
     HloComputation *callee;
-    if (!hlo_read_callee(r, &callee)) return false;
+    if (!read_callee(r, &callee)) return false;
     if (id == HLO_ATTR_TO_APPLY && inst->op == HLO_OP_CUSTOM_CALL)
         line->to_apply = callee;
     else if (inst->op == HLO_OP_ASYNC_UPDATE || inst->op == HLO_OP_ASYNC_DONE)
@@ -185,8 +186,12 @@ static const char *without_legacy_key(HloReader *r, const char *text) {
     return hlo_arena_printf(r->arena, "%.*s%s", (int)(at - text), text, at + sizeof key - 1);
 }
 
-// Structs are allocated here when a kind's reader fills one in place.
-#define NEW_INTO(type) ((type *)(out->data = HLO_NEW(r->arena, type)))
+// An empty struct as the attribute's value, for a kind's reader to fill in.
+static void *new_value(HloReader *r, HloAttr *out, size_t size_bytes) {
+    void *value = hlo_arena_alloc(r->arena, size_bytes);
+    out->data = value;
+    return value;
+}
 
 // Reads a value that is stored as an attribute. *keep is false for values that mean the same as none.
 static bool read_stored(HloReader *r, const HloAttrInfo *info, HloAttr *out, bool *keep) {
@@ -207,25 +212,25 @@ static bool read_stored(HloReader *r, const HloAttrInfo *info, HloAttr *out, boo
         out->text = without_legacy_key(r, out->text);
         *keep = *out->text != 0;
         return true;
-    case HLO_KIND_DIMS: return hlo_read_dims(r, NEW_INTO(HloDims));
-    case HLO_KIND_BOOLS: return read_numbers(r, read_flag, NEW_INTO(HloDims));
-    case HLO_KIND_PRECISIONS: return read_numbers(r, read_precision, NEW_INTO(HloDims));
-    case HLO_KIND_INT_LISTS: return hlo_read_int_lists(r, NEW_INTO(HloIntLists));
+    case HLO_KIND_DIMS: return hlo_read_dims(r, new_value(r, out, sizeof(HloDims)));
+    case HLO_KIND_BOOLS: return read_numbers(r, read_flag, new_value(r, out, sizeof(HloDims)));
+    case HLO_KIND_PRECISIONS: return read_numbers(r, read_precision, new_value(r, out, sizeof(HloDims)));
+    case HLO_KIND_INT_LISTS: return hlo_read_int_lists(r, new_value(r, out, sizeof(HloIntLists)));
     case HLO_KIND_WINDOW: return hlo_read_window(r, (const HloWindow **)&out->data);
     case HLO_KIND_DIM_LABELS: return hlo_read_conv_dims(r, (const HloConvDims **)&out->data);
     case HLO_KIND_PADDING: return hlo_read_padding(r, (const HloPadding **)&out->data);
     case HLO_KIND_SLICE: return hlo_read_slice(r, (const HloSlice **)&out->data);
     case HLO_KIND_GROUPS: return hlo_read_groups(r, (const HloGroups **)&out->data);
     case HLO_KIND_SHAPE: return hlo_read_shape(r, (const HloShape **)&out->data);
-    case HLO_KIND_SHAPES: return read_shapes(r, NEW_INTO(HloShapeList));
+    case HLO_KIND_SHAPES: return read_shapes(r, new_value(r, out, sizeof(HloShapeList)));
     case HLO_KIND_LITERAL: return hlo_read_typed_literal(r, (HloLiteral **)&out->data);
     case HLO_KIND_SHARDING: return hlo_read_sharding(r, (const HloSharding **)&out->data);
     case HLO_KIND_METADATA: return hlo_read_metadata(r, (const HloMetadata **)&out->data);
-    case HLO_KIND_STRING_MAP: return hlo_read_string_map(r, NEW_INTO(HloStringMap));
+    case HLO_KIND_STRING_MAP: return hlo_read_string_map(r, new_value(r, out, sizeof(HloStringMap)));
     case HLO_KIND_ORIGIN: return hlo_read_origin(r, (const HloOrigin **)&out->data);
     case HLO_KIND_STATISTICS: return hlo_read_statistics(r, (const HloStatistics **)&out->data);
     case HLO_KIND_ACCURACY: return hlo_read_accuracy(r, (const HloAccuracy **)&out->data);
-    case HLO_KIND_ALIASES: return hlo_read_aliases(r, false, NEW_INTO(HloAliases));
+    case HLO_KIND_ALIASES: return hlo_read_aliases(r, false, new_value(r, out, sizeof(HloAliases)));
     case HLO_KIND_DOMAIN: return hlo_read_domain(r, (const HloDomain **)&out->data);
     case HLO_KIND_SPARSITY: return hlo_read_sparsity(r, (const HloSparsity **)&out->data);
     case HLO_KIND_COMPUTATION:
