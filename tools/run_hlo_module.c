@@ -1,10 +1,8 @@
 // run_hlo_module: compiles a module for the CPU, runs it, and prints, stores or checks the result.
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "hlo/compare.h"
@@ -24,15 +22,18 @@ typedef struct Options {
     double abs, rel;
 } Options;
 
-#define FLAG(name, kind, field, topic, value, help) {name, HLO_FLAG_##kind, offsetof(Options, field), topic, value, NULL, help}
+#define FLAG(name, kind, field, topic, value, help) \
+    { name, HLO_FLAG_##kind, offsetof(Options, field), topic, value, NULL, help }
 
 static const HloFlag flags[] = {
     FLAG("platform", TEXT, platform, "run", "NAME", "where to run: cpu"),
     FLAG("input_format", TEXT, format, "run", "FORMAT", "format of the module, hlo or txt; default: its extension"),
-    FLAG("run_test_hlo_passes", BOOL, run_passes, "run", NULL, "run the pass pipeline on modules without a schedule (default true)"),
+    FLAG("run_test_hlo_passes", BOOL, run_passes, "run", NULL,
+         "run the pass pipeline on modules without a schedule (default true)"),
     FLAG("iterations", INT, iterations, "run", "N", "run the compiled module N times (default 1)"),
     FLAG("time", BOOL, time, "run", NULL, "tell on standard error how long compiling and running took"),
-    FLAG("input", TEXTS, inputs, "values", "FILE|TEXT", "next argument: an .npy file or a literal such as 'f32[2] {1, 2}'"),
+    FLAG("input", TEXTS, inputs, "values", "FILE|TEXT",
+         "next argument: an .npy file or a literal such as 'f32[2] {1, 2}'"),
     FLAG("inputs-dir", TEXT, inputs_dir, "values", "DIR", "argument number N is DIR/N.npy"),
     FLAG("expect", TEXTS, expected, "values", "FILE", "next leaf of the expected result, an .npy file"),
     FLAG("expect-dir", TEXT, expect_dir, "values", "DIR", "leaf number N of the expected result is DIR/N.npy"),
@@ -40,7 +41,8 @@ static const HloFlag flags[] = {
     FLAG("rel_error_bound", FLOAT, rel, "values", "X", "relative error that is no mismatch (default 0.001)"),
     FLAG("print_literals", BOOL, print_literals, "output", NULL, "print arguments and result"),
     FLAG("output-dir", TEXT, output_dir, "output", "DIR", "write the result's leaves to DIR/0.npy, DIR/1.npy, …"),
-    {"help", HLO_FLAG_TEXT, offsetof(Options, help), "help", "TOPIC", "", "explain a topic's flags, or those of all topics"},
+    {"help", HLO_FLAG_TEXT, offsetof(Options, help), "help", "TOPIC", "",
+     "explain a topic's flags, or those of all topics"},
 };
 
 typedef struct Run {
@@ -57,41 +59,6 @@ typedef struct Run {
     size_t argument_count;
 } Run;
 
-// ---- leaves ---------------------------------------------------------------------------------------------
-
-// Array leaves of a literal in order; tuples inside are walked depth first.
-static void collect_leaves(HloArena *arena, HloLiteral *root, HloVec *leaves) {
-    HloVec stack = {0};
-    hlo_vec_push(arena, &stack, root);
-    while (stack.count) {
-        HloLiteral *literal = hlo_vec_pop(&stack);
-        if (hlo_shape_is_array(literal->shape)) hlo_vec_push(arena, leaves, literal);
-        if (!hlo_shape_is_tuple(literal->shape)) continue;
-        for (size_t k = literal->shape->rank; k-- > 0;) hlo_vec_push(arena, &stack, literal->elements[k]);
-    }
-}
-
-static HloStatus read_npy(Run *run, const char *path, const HloShape *shape, HloLiteral **out) {
-    HloBuffer data = {0};
-    HloStatus status = hlo_file_read(path, &data);
-    HloStringView view = {data.data ? data.data : "", data.size};
-    if (hlo_is_ok(status)) status = hlo_error_context(hlo_npy_parse(&run->arena, shape, view, out), "%s", path);
-    hlo_buffer_free(&data);
-    return status;
-}
-
-// Fills the leaves of `value` from DIR/start.npy on.
-static HloStatus read_leaves(Run *run, const char *dir, HloLiteral *value, size_t *next) {
-    HloVec leaves = {0};
-    collect_leaves(&run->arena, value, &leaves);
-    for (size_t k = 0; k < leaves.count; k++, ++*next) {
-        HloLiteral *leaf = leaves.items[k], *read;
-        HLO_TRY(read_npy(run, hlo_arena_printf(&run->arena, "%s/%zu.npy", dir, *next), leaf->shape, &read));
-        *leaf = *read;
-    }
-    return hlo_ok();
-}
-
 // ---- arguments ------------------------------------------------------------------------------------------
 
 static bool is_npy(const char *text) {
@@ -99,7 +66,7 @@ static bool is_npy(const char *text) {
 }
 
 static HloStatus read_argument(Run *run, const char *text, size_t number, const HloShape *shape, HloLiteral **out) {
-    if (is_npy(text)) return read_npy(run, text, shape, out);
+    if (is_npy(text)) return hlo_npy_read(&run->arena, text, shape, out);
     HloStringView view = hlo_view(text);
     // A bare value takes the parameter's shape.
     bool bare = *text == '{' || *text == '(' || *text == '-' || *text == '.' || (*text >= '0' && *text <= '9');
@@ -116,7 +83,8 @@ static HloStatus make_arguments(Run *run) {
     run->argument_count = count;
     size_t given = run->options.inputs.count;
     if (given && given != count) {
-        return hlo_error(HLO_INVALID_ARGUMENT, "Expected %zu argument%s, but got %zu.", count, count == 1 ? "" : "s", given);
+        return hlo_error(HLO_INVALID_ARGUMENT, "Expected %zu argument%s, but got %zu.", count, count == 1 ? "" : "s",
+                         given);
     }
     for (size_t k = 0; k < count; k++) {
         const HloShape *shape = hlo_parameter(entry, k)->shape;
@@ -127,7 +95,7 @@ static HloStatus make_arguments(Run *run) {
         }
         HLO_TRY(hlo_literal_new(&run->arena, shape, argument));
         if (run->options.inputs_dir) {
-            HLO_TRY(read_leaves(run, run->options.inputs_dir, *argument, &next_file));
+            HLO_TRY(hlo_npy_read_folder(&run->arena, run->options.inputs_dir, *argument, &next_file));
         } else {
             hlo_random_fill(&random, *argument);
         }
@@ -141,16 +109,15 @@ static HloStatus make_expected(Run *run, const HloLiteral *result, HloLiteral **
     *out = NULL;
     if (!options->expect_dir && !options->expected.count) return hlo_ok();
     HLO_TRY(hlo_literal_new(&run->arena, result->shape, out));
-    if (options->expect_dir) return read_leaves(run, options->expect_dir, *out, &next);
-    HloVec leaves = {0};
-    collect_leaves(&run->arena, *out, &leaves);
+    if (options->expect_dir) return hlo_npy_read_folder(&run->arena, options->expect_dir, *out, &next);
+    HloVec leaves = hlo_literal_leaves(&run->arena, *out);
     if (leaves.count != options->expected.count) {
-        return hlo_error(HLO_INVALID_ARGUMENT, "the result has %zu leaves, but --expect is given %zu times", leaves.count,
-                         options->expected.count);
+        return hlo_error(HLO_INVALID_ARGUMENT, "the result has %zu leaves, but --expect is given %zu times",
+                         leaves.count, options->expected.count);
     }
     for (size_t k = 0; k < leaves.count; k++) {
         HloLiteral *leaf = leaves.items[k], *read;
-        HLO_TRY(read_npy(run, options->expected.items[k], leaf->shape, &read));
+        HLO_TRY(hlo_npy_read(&run->arena, options->expected.items[k], leaf->shape, &read));
         *leaf = *read;
     }
     return hlo_ok();
@@ -165,22 +132,6 @@ static void print_literal(Run *run, const HloLiteral *literal) {
     hlo_put_char(&run->out, '\n');
 }
 
-static HloStatus write_leaves(Run *run, HloLiteral *result) {
-    HloVec leaves = {0};
-    const char *dir = run->options.output_dir;
-    if (mkdir(dir, 0777) != 0 && errno != EEXIST) return hlo_error_errno("cannot create %s", dir);
-    collect_leaves(&run->arena, result, &leaves);
-    for (size_t k = 0; k < leaves.count; k++) {
-        HloBuffer data = {0};
-        HloStatus status = hlo_npy_print(leaves.items[k], &data);
-        const char *path = hlo_arena_printf(&run->arena, "%s/%zu.npy", dir, k);
-        if (hlo_is_ok(status)) status = hlo_file_write(path, (HloStringView){data.data, data.size});
-        hlo_buffer_free(&data);
-        HLO_TRY(status);
-    }
-    return hlo_ok();
-}
-
 static HloStatus show_result(Run *run, HloLiteral *result) {
     const Options *options = &run->options;
     HloLiteral *expected;
@@ -193,7 +144,7 @@ static HloStatus show_result(Run *run, HloLiteral *result) {
         hlo_put_string(&run->out, "\n** Result **\n");
     }
     if (options->print_literals || (!expected && !options->output_dir)) print_literal(run, result);
-    if (options->output_dir) HLO_TRY(write_leaves(run, result));
+    if (options->output_dir) HLO_TRY(hlo_npy_write_folder(&run->arena, options->output_dir, result));
     if (!expected) return hlo_ok();
     HLO_TRY(hlo_literal_compare(expected, result, (HloErrorBounds){options->abs, options->rel}));
     hlo_put_string(&run->out, "\n** The result is close enough to what is expected. **\n");
@@ -220,7 +171,8 @@ static HloStatus run_executable(Run *run, const HloLlvm *llvm, HloExecutable *ex
     HLO_TRY(make_arguments(run));
     for (int64_t k = 0; k < run->options.iterations; k++) {
         double start = seconds();
-        HLO_TRY(llvm->execute(executable, (const HloLiteral *const *)run->arguments, run->argument_count, &run->arena, &result));
+        HLO_TRY(llvm->execute(executable, (const HloLiteral *const *)run->arguments, run->argument_count, &run->arena,
+                              &result));
         if (run->options.time) fprintf(stderr, "... ran in %.6fs.\n", seconds() - start);
     }
     return result ? show_result(run, result) : hlo_ok();
@@ -247,7 +199,9 @@ static void warn_of_elided(const HloModule *m) {
             count += literal && literal->elided;
         }
     }
-    if (count) fprintf(stderr, "warning: %zu constant%s elided in the text; made-up values are used\n", count, count == 1 ? " is" : "s are");
+    if (count)
+        fprintf(stderr, "warning: %zu constant%s elided in the text; made-up values are used\n", count,
+                count == 1 ? " is" : "s are");
 }
 
 static HloStatus run_module(Run *run, HloModule *m) {
@@ -283,11 +237,14 @@ static HloStatus run_all(void *data) {
     if (!*run->options.platform) return hlo_error(HLO_INVALID_ARGUMENT, "Must pass --platform flag.");
     HloPlatform platform;
     HLO_TRY(hlo_platform_find(run->options.platform, &platform));
-    if (platform != HLO_PLATFORM_CPU) return hlo_error(HLO_UNIMPLEMENTED, "platform %s cannot run modules", run->options.platform);
-    if (files.count != 1) return hlo_error(HLO_INVALID_ARGUMENT, "Input HLO file missing: expected one, found %zu", files.count);
+    if (platform != HLO_PLATFORM_CPU)
+        return hlo_error(HLO_UNIMPLEMENTED, "platform %s cannot run modules", run->options.platform);
+    if (files.count != 1)
+        return hlo_error(HLO_INVALID_ARGUMENT, "Input HLO file missing: expected one, found %zu", files.count);
     HloModuleList modules;
     HLO_TRY(hlo_modules_load(files.items[0], &(HloLoadOptions){.format = run->options.format}, &modules));
-    HloStatus status = modules.count ? run_module(run, modules.items[0]) : hlo_error(HLO_INVALID_ARGUMENT, "the file holds no module");
+    HloStatus status =
+        modules.count ? run_module(run, modules.items[0]) : hlo_error(HLO_INVALID_ARGUMENT, "the file holds no module");
     hlo_module_list_free(&modules);
     return status;
 }
@@ -298,8 +255,10 @@ int main(int argc, char **argv) {
     HloStatus status = hlo_guarded((HloArena *const[]){&run.arena, NULL}, run_all, &run);
     if (run.out.size) {
         HloStatus written = hlo_file_write("-", (HloStringView){run.out.data, run.out.size});
-        if (hlo_is_ok(status)) status = written;
-        else hlo_status_free(written);
+        if (hlo_is_ok(status))
+            status = written;
+        else
+            hlo_status_free(written);
     }
     if (!hlo_is_ok(status)) {
         fprintf(stderr, "%s: %s\n", hlo_code_name(hlo_status_code(status)), hlo_status_message(status));

@@ -5,8 +5,8 @@
 #include "hlo/literal.h"
 #include "hlo/status.h"
 
-// A float mismatches when its absolute error is over `abs` and its relative error is over `rel`. Two NaNs are equal; one
-// NaN, one infinity or opposite infinities are not. Integers and predicates are compared exactly.
+// A float mismatches when its absolute error is over `abs` and its relative error is over `rel`. Two NaNs are equal;
+// one NaN, one infinity or opposite infinities are not. Integers and predicates are compared exactly.
 typedef struct HloErrorBounds {
     double abs, rel;
 } HloErrorBounds;

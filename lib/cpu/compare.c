@@ -16,8 +16,8 @@ typedef struct Miss {
 
 typedef struct Report {
     int64_t misses, nan_misses;
-    int64_t first;   // of the mismatches
-    Miss top[TOP];   // largest relative errors, descending
+    int64_t first;  // of the mismatches
+    Miss top[TOP];  // largest relative errors, descending
     size_t top_count;
 } Report;
 
@@ -193,8 +193,10 @@ HloStatus hlo_literal_compare(const HloLiteral *expected, const HloLiteral *actu
     } else {
         compare_leaves(&text, (Step){expected, actual, 0}, bounds);
     }
-    if (text.failed) status = hlo_out_of_memory();
-    else if (text.size) status = hlo_error(HLO_INVALID_ARGUMENT, "%s", text.data);
+    if (text.failed)
+        status = hlo_out_of_memory();
+    else if (text.size)
+        status = hlo_error(HLO_INVALID_ARGUMENT, "%s", text.data);
     hlo_buffer_free(&text);
     return status;
 }

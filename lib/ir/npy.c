@@ -12,8 +12,8 @@ static const char magic[] = "\x93NUMPY";
 
 enum {
     MAGIC_SIZE = 6,
-    HEADER_V1 = 10,   // magic, version, u16
-    HEADER_V2 = 12,   // magic, version, u32
+    HEADER_V1 = 10,  // magic, version, u16
+    HEADER_V2 = 12,  // magic, version, u32
     HEADER_ALIGN = 64,
 };
 
@@ -89,7 +89,8 @@ static HloStatus split_file(HloArena *arena, HloStringView data, Header *header,
     if (data.size < HEADER_V2 || memcmp(data.data, magic, MAGIC_SIZE) != 0) {
         return hlo_error(HLO_INVALID_ARGUMENT, "not an .npy file: it does not start with \\x93NUMPY");
     }
-    if (bytes[6] < 1 || bytes[6] > 3) return hlo_error(HLO_INVALID_ARGUMENT, ".npy version %d is not supported", bytes[6]);
+    if (bytes[6] < 1 || bytes[6] > 3)
+        return hlo_error(HLO_INVALID_ARGUMENT, ".npy version %d is not supported", bytes[6]);
     size_t start = bytes[6] == 1 ? HEADER_V1 : HEADER_V2, size = bytes[8] | (size_t)bytes[9] << 8;
     if (start == HEADER_V2) size |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
     if (size > data.size - start) return hlo_error(HLO_INVALID_ARGUMENT, "the .npy header is cut short");
@@ -109,7 +110,8 @@ static HloStatus check_shape(const Header *header, const HloShape *shape) {
                          hlo_type_name(shape->type), header->kind, header->size);
     }
     if (header->rank != shape->rank) {
-        return hlo_error(HLO_INVALID_ARGUMENT, "expected %zu dimensions, the .npy file has %zu", shape->rank, header->rank);
+        return hlo_error(HLO_INVALID_ARGUMENT, "expected %zu dimensions, the .npy file has %zu", shape->rank,
+                         header->rank);
     }
     for (size_t d = 0; d < shape->rank; d++) {
         if (header->dims[d] == shape->dims[d]) continue;

@@ -25,8 +25,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 PERIOD = 2003  # of the rule that fills inputs
 
 NUMPY = {'pred': '|b1', 's8': '|i1', 's16': '<i2', 's32': '<i4', 's64': '<i8', 'u8': '|u1', 'u16': '<u2', 'u32': '<u4',
-         'u64': '<u8', 'f16': '<f2', 'f32': '<f4', 'f64': '<f8', 'bf16': '<u2', 'c64': '<c8', 'c128': '<c16', 's4': '|i1',
-         'u4': '|u1'}
+         'u64': '<u8', 'f16': '<f2', 'f32': '<f4', 'f64': '<f8', 'bf16': '<u2', 'c64': '<c8', 'c128': '<c16',
+         's4': '|i1', 'u4': '|u1'}
 CODES = {'b1': 'B', 'i1': 'b', 'u1': 'B', 'i2': 'h', 'u2': 'H', 'i4': 'i', 'u4': 'I', 'i8': 'q', 'u8': 'Q', 'f4': 'f',
          'f8': 'd', 'c8': 'f', 'c16': 'd'}
 
@@ -80,7 +80,8 @@ def fill_npy(path, kind, shape, rule):
     low, high, seed = rule['lo'], rule['hi'], rule['seed']
     code = {'f32': 'f', 'f64': 'd', 's32': 'i', 'u32': 'I', 's64': 'q', 'pred': 'B', 's8': 'b', 'u8': 'B'}[kind]
     if kind[0] == 'f':
-        period = [((i * 7919 + seed * 104729) % PERIOD) / 2002.0 * (high - low) + low for i in range(min(count, PERIOD))]
+        steps = [(i * 7919 + seed * 104729) % PERIOD for i in range(min(count, PERIOD))]
+        period = [step / 2002.0 * (high - low) + low for step in steps]
     else:
         span = max(int(high) - int(low), 1)
         period = [int(low) + (i * 7919 + seed * 104729) % span for i in range(min(count, span))]
@@ -120,7 +121,8 @@ def compare_leaf(folder, results, number, leaf):
         largest = max((abs(v) for v in actual if v == v), default=0)
         stored = float(leaf['max_abs'])
         good = abs(largest - stored) <= 10 * (leaf['atol'] + leaf['rtol'] * stored)
-        return ('match', '') if good else ('wrong', 'leaf %d: largest magnitude %g, recorded %g' % (number, largest, stored))
+        text = 'leaf %d: largest magnitude %g, recorded %g' % (number, largest, stored)
+        return ('match', '') if good else ('wrong', text)
     expected_word, expected = read_npy(os.path.join(folder, leaf['file']))
     if word != expected_word or len(actual) != len(expected):
         return 'wrong', 'leaf %d: %d x %s, recorded %d x %s' % (number, len(actual), word, len(expected), expected_word)

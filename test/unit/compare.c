@@ -29,10 +29,12 @@ static void expect_rows(const Row *rows, size_t count) {
     HloShapes shapes = {.arena = &arena};
     for (size_t k = 0; k < count; k++) {
         const Row *row = &rows[k];
-        HloStatus status = hlo_literal_compare(literal(&arena, &shapes, row->expected), literal(&arena, &shapes, row->actual),
-                                               (HloErrorBounds){row->abs, row->rel});
+        HloStatus status =
+            hlo_literal_compare(literal(&arena, &shapes, row->expected), literal(&arena, &shapes, row->actual),
+                                (HloErrorBounds){row->abs, row->rel});
         bool good = row->words ? strstr(hlo_status_message(status), row->words) != NULL : hlo_is_ok(status);
-        if (!good) print_message("row %zu: %s against %s: %s\n", k, row->actual, row->expected, hlo_status_message(status));
+        if (!good)
+            print_message("row %zu: %s against %s: %s\n", k, row->actual, row->expected, hlo_status_message(status));
         assert_true(good);
         hlo_status_free(status);
     }
@@ -69,7 +71,8 @@ static void compare_integers_are_exact(void **state) {
     (void)state;
     static const Row rows[] = {
         {"s32[2,2] {{1, 2}, {3, 4}}", "s32[2,2] {{1, 2}, {3, 4}}", 0, 0, NULL},
-        {"s32[2,2] {{1, 2}, {3, 4}}", "s32[2,2] {{1, 2}, {5, 4}}", 10, 10, "first mismatch at array index {1,0}:\n  expected value: 3\n  actual value:   5"},
+        {"s32[2,2] {{1, 2}, {3, 4}}", "s32[2,2] {{1, 2}, {5, 4}}", 10, 10,
+         "first mismatch at array index {1,0}:\n  expected value: 3\n  actual value:   5"},
         {"pred[2] {1, 0}", "pred[2] {1, 1}", 1, 1, "first mismatch at array index {1}"},
     };
     expect_rows(rows, HLO_COUNT(rows));
@@ -103,7 +106,8 @@ static void compare_report_lists_the_five_largest_errors(void **state) {
 static void compare_tuples_name_every_leaf_that_differs(void **state) {
     (void)state;
     static const Row rows[] = {
-        {"(s32[] 1, (s32[] 2, s32[] 3))", "(s32[] 1, (s32[] 2, s32[] 4))", 0, 0, "Array at shape index {1,1}, Mismatch count 1"},
+        {"(s32[] 1, (s32[] 2, s32[] 3))", "(s32[] 1, (s32[] 2, s32[] 4))", 0, 0,
+         "Array at shape index {1,1}, Mismatch count 1"},
         {"(s32[] 1, s32[] 2)", "(s32[] 0, s32[] 3)", 0, 0, "\nArray at shape index {1}, "},
         {"()", "()", 0, 0, NULL},
     };

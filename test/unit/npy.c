@@ -37,7 +37,8 @@ static const HloShape *shape_of(Fixture *f, HloType type, size_t rank, const int
 // A file with the given version, header dictionary and elements.
 static void put_file(HloBuffer *out, int version, const char *header, const void *data, size_t size) {
     size_t length = strlen(header);
-    char start[12] = {(char)0x93, 'N', 'U', 'M', 'P', 'Y', (char)version, 0, (char)(length & 0xff), (char)(length >> 8)};
+    char start[12] = {(char)0x93,         'N', 'U', 'M', 'P', 'Y', (char)version, 0, (char)(length & 0xff),
+                      (char)(length >> 8)};
     hlo_put(out, start, version == 1 ? 10 : 12);
     hlo_put_string(out, header);
     hlo_put(out, data, size);
@@ -140,9 +141,15 @@ static void npy_cut_short_at_every_byte_is_refused(void **state) {
 static void npy_broken_headers_are_refused(void **state) {
     Fixture *f = *state;
     static const char *const headers[] = {
-        "", "{'descr': 3}", "{'descr': '<f4', 'fortran_order': False}", "{'descr': '<f4', 'fortran_order': False, 'shape': 3}",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (x)}", "{'descr': '<f4', 'fortran_order': False, 'shape': (-1)}",
-        "{'descr': '>f4', 'fortran_order': False, 'shape': ()}", "{'descr': '", "{'descr': '<f4', 'fortran_order': False, 'shape': (1",
+        "",
+        "{'descr': 3}",
+        "{'descr': '<f4', 'fortran_order': False}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': 3}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (x)}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (-1)}",
+        "{'descr': '>f4', 'fortran_order': False, 'shape': ()}",
+        "{'descr': '",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (1",
     };
     for (size_t k = 0; k < HLO_COUNT(headers); k++) {
         f->out.size = 0;
@@ -160,7 +167,8 @@ static void npy_every_array_type_reads_back(void **state) {
         HloLiteral *literal = NULL, *again = NULL;
         const HloShape *shape = shape_of(f, (HloType)t, 2, (int64_t[]){3, 5});
         assert_true(hlo_is_ok(hlo_literal_new(&f->arena, shape, &literal)));
-        for (int k = 0; k < 15 && !hlo_type_is_complex((HloType)t); k++) hlo_literal_set_bits(literal, k, t == HLO_PRED ? k & 1 : (uint64_t)k * 37);
+        for (int k = 0; k < 15 && !hlo_type_is_complex((HloType)t); k++)
+            hlo_literal_set_bits(literal, k, t == HLO_PRED ? k & 1 : (uint64_t)k * 37);
         f->out.size = 0;
         assert_true(hlo_is_ok(hlo_npy_print(literal, &f->out)));
         HloStatus status = parse(f, shape, &again);

@@ -63,7 +63,8 @@ static LLVMValueRef int_shift(Gen *g, HloOpcode op, LLVMValueRef a, LLVMValueRef
     LLVMValueRef inside = build_icmp(g, LLVMIntULE, b, last);
     if (op == HLO_OP_SHIFT_RIGHT_ARITHMETIC) return LLVMBuildAShr(g->b, a, build_select(g, inside, b, last), "");
     LLVMValueRef amount = build_select(g, inside, b, const_like(a, 0));
-    LLVMValueRef moved = op == HLO_OP_SHIFT_LEFT ? LLVMBuildShl(g->b, a, amount, "") : LLVMBuildLShr(g->b, a, amount, "");
+    LLVMValueRef moved =
+        op == HLO_OP_SHIFT_LEFT ? LLVMBuildShl(g->b, a, amount, "") : LLVMBuildLShr(g->b, a, amount, "");
     return build_select(g, inside, moved, const_like(a, 0));
 }
 
@@ -392,7 +393,8 @@ Value pointwise(Gen *g, const HloInstruction *inst, const Value *operands) {
         return reduce_precision(g, inst, type, operands[0].v);
     case HLO_OP_COMPARE: return compare(g, inst, operands[0], operands[1]);
     case HLO_OP_COMPLEX:
-        if (hlo_type_complex_part(type) != from || from != hlo_operand(inst, 1)->shape->type) return unsupported(g, inst);
+        if (hlo_type_complex_part(type) != from || from != hlo_operand(inst, 1)->shape->type)
+            return unsupported(g, inst);
         return (Value){operands[0].v, operands[1].v};
     case HLO_OP_SELECT:
     case HLO_OP_CLAMP: return ternary(g, inst, operands);

@@ -49,7 +49,8 @@ static uint32_t max_code(const HloTypeInfo *info) {
 static LLVMValueRef special_code(Gen *g, const HloTypeInfo *info, LLVMValueRef sign, uint32_t nan_low, bool nan) {
     uint32_t all = (1u << (info->exponent_bits + info->mantissa_bits)) - 1;
     switch (info->specials) {
-    case HLO_SPECIALS_IEEE: return LLVMBuildOr(g->b, sign, const_i32(g, all - (1u << info->mantissa_bits) + 1 + (nan ? nan_low : 0)), "");
+    case HLO_SPECIALS_IEEE:
+        return LLVMBuildOr(g->b, sign, const_i32(g, all - (1u << info->mantissa_bits) + 1 + (nan ? nan_low : 0)), "");
     case HLO_SPECIALS_FN: return LLVMBuildOr(g->b, sign, const_i32(g, all), "");
     case HLO_SPECIALS_FNUZ: return const_i32(g, all + 1);
     case HLO_SPECIALS_FINITE: return nan ? const_i32(g, 0) : LLVMBuildOr(g->b, sign, const_i32(g, all), "");
@@ -68,7 +69,8 @@ static LLVMValueRef encode_signed(Gen *g, const HloTypeInfo *info, LLVMValueRef 
     sign = LLVMBuildShl(g->b, sign, const_i32(g, (uint32_t)width), "");
 
     // Normal results: add half minus one plus the last kept bit, drop the rest, move the exponent.
-    LLVMValueRef odd = LLVMBuildAnd(g->b, LLVMBuildLShr(g->b, mag, const_i32(g, (uint32_t)shift), ""), const_i32(g, 1), "");
+    LLVMValueRef odd =
+        LLVMBuildAnd(g->b, LLVMBuildLShr(g->b, mag, const_i32(g, (uint32_t)shift), ""), const_i32(g, 1), "");
     LLVMValueRef up = LLVMBuildAdd(g->b, odd, const_i32(g, (1u << (shift - 1)) - 1), "");
     LLVMValueRef kept = LLVMBuildLShr(g->b, LLVMBuildAdd(g->b, mag, up, ""), const_i32(g, (uint32_t)shift), "");
     LLVMValueRef code = LLVMBuildSub(g->b, kept, const_i32(g, (uint32_t)(127 - info->bias) << m), "");
@@ -102,7 +104,8 @@ static LLVMValueRef decode_scale(Gen *g, LLVMValueRef code) {
     LLVMValueRef normal = LLVMBuildShl(g->b, code, const_i32(g, 23), "");
     LLVMValueRef zero = build_icmp(g, LLVMIntEQ, code, const_i32(g, 0));
     normal = build_select(g, zero, const_i32(g, 1u << 22), normal);
-    return as_f32(g, build_select(g, build_icmp(g, LLVMIntEQ, code, const_i32(g, 0xff)), const_i32(g, 0x7fc00000), normal));
+    return as_f32(
+        g, build_select(g, build_icmp(g, LLVMIntEQ, code, const_i32(g, 0xff)), const_i32(g, 0x7fc00000), normal));
 }
 
 static LLVMValueRef decode_signed(Gen *g, const HloTypeInfo *info, LLVMValueRef code) {

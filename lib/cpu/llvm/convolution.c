@@ -15,7 +15,7 @@ typedef struct Conv {
     int64_t groups, batch_groups;
     int64_t *in, *ker, *out;  // strides
     HloType acc;
-    int lanes;                // output features per step; 1: scalar
+    int lanes;  // output features per step; 1: scalar
 } Conv;
 
 // The result element being computed.
@@ -199,8 +199,8 @@ static bool is_well_formed(const HloInstruction *inst, const HloConvDims *dims, 
     if ((window ? window->rank : 0) != dims->spatial_count) return false;
     int64_t rank = (int64_t)in->rank, groups = hlo_int(inst, HLO_ATTR_FEATURE_GROUP_COUNT);
     int64_t batch_groups = hlo_int(inst, HLO_ATTR_BATCH_GROUP_COUNT);
-    int64_t all[6] = {dims->input_batch, dims->input_feature, dims->kernel_input_feature,
-                      dims->kernel_output_feature, dims->output_batch, dims->output_feature};
+    int64_t all[6] = {dims->input_batch,           dims->input_feature, dims->kernel_input_feature,
+                      dims->kernel_output_feature, dims->output_batch,  dims->output_feature};
     for (size_t k = 0; k < 6; k++) {
         if (all[k] < 0 || all[k] >= rank) return false;
     }
@@ -210,7 +210,8 @@ static bool is_well_formed(const HloInstruction *inst, const HloConvDims *dims, 
         const HloWindowDim *w = &window->dims[s];
         if (w->size != ker->dims[k] || w->stride < 1 || w->base_dilation < 1 || w->window_dilation < 1) return false;
     }
-    if (groups < 1 || batch_groups < 1 || out->dims[dims->output_feature] != ker->dims[dims->kernel_output_feature]) return false;
+    if (groups < 1 || batch_groups < 1 || out->dims[dims->output_feature] != ker->dims[dims->kernel_output_feature])
+        return false;
     return in->dims[dims->input_feature] == ker->dims[dims->kernel_input_feature] * groups &&
            out->dims[dims->output_feature] % groups == 0 && out->dims[dims->output_feature] % batch_groups == 0 &&
            in->dims[dims->input_batch] == out->dims[dims->output_batch] * batch_groups;
@@ -219,7 +220,8 @@ static bool is_well_formed(const HloInstruction *inst, const HloConvDims *dims, 
 static void fill_zero(Gen *g, const Conv *c) {
     Index *index;
     Nest *nest = nest_over(g, c->dest->shape, &index);
-    store_at(g, c->dest->shape, c->dest->base, index_position(g, index, c->dest->shape), value_zero(g, c->inst->shape->type));
+    store_at(g, c->dest->shape, c->dest->base, index_position(g, index, c->dest->shape),
+             value_zero(g, c->inst->shape->type));
     nest_close(g, nest, NULL);
 }
 

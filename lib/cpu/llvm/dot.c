@@ -12,9 +12,9 @@
 #include "lib/cpu/llvm/emit.h"
 
 enum {
-    TILE_ROWS = 6,      // with TILE_VECTORS: 12 accumulators, two column vectors and a row value fit 16 registers
+    TILE_ROWS = 6,  // with TILE_VECTORS: 12 accumulators, two column vectors and a row value fit 16 registers
     TILE_VECTORS = 2,
-    DIRECT_ROWS = 16,   // with so few rows, packing columns costs more than it saves
+    DIRECT_ROWS = 16,  // with so few rows, packing columns costs more than it saves
 };
 
 // Dimensions of one kind. Strides in elements of the row operand, the column operand and the result.
@@ -28,10 +28,10 @@ typedef struct Dot {
     const HloInstruction *inst;
     Place *rows, *columns, *dest;
     Group batch, row, column, contract;
-    HloType acc;        // type of the accumulators
-    LLVMTypeRef llvm;   // its LLVM type
-    int lanes;          // of a vector of accumulators
-    int64_t elem_bytes; // of an accumulator
+    HloType acc;         // type of the accumulators
+    LLVMTypeRef llvm;    // its LLVM type
+    int lanes;           // of a vector of accumulators
+    int64_t elem_bytes;  // of an accumulator
 } Dot;
 
 // Offsets into the three arrays at the current place of the outer loops.
@@ -179,7 +179,8 @@ static LLVMValueRef panel_row(Gen *g, const Dot *dot, const Panel *panel, const 
 }
 
 // `rows` results rows against one panel; the sums go to `tile`, rows·vectors vectors.
-static void multiply_tile(Gen *g, const Dot *dot, const Panel *panel, LLVMValueRef *row_at, int rows, LLVMValueRef *sums) {
+static void multiply_tile(Gen *g, const Dot *dot, const Panel *panel, LLVMValueRef *row_at, int rows,
+                          LLVMValueRef *sums) {
     int vectors = panel->vectors;
     for (int k = 0; k < rows * vectors; k++) sums[k] = LLVMConstNull(vector_type(dot));
     Nest *nest = nest_open(g, dot->contract.sizes, dot->contract.count, sums, (size_t)(rows * vectors));
@@ -202,7 +203,8 @@ static void multiply_tile(Gen *g, const Dot *dot, const Panel *panel, LLVMValueR
 }
 
 // Writes the sums of one row: whole vectors where the result is contiguous in accumulator type, elements elsewhere.
-static void store_row(Gen *g, const Dot *dot, const Panel *panel, LLVMValueRef out, LLVMValueRef *sums, bool contiguous) {
+static void store_row(Gen *g, const Dot *dot, const Panel *panel, LLVMValueRef out, LLVMValueRef *sums,
+                      bool contiguous) {
     for (int v = 0; v < panel->vectors; v++) {
         int64_t first = (int64_t)v * dot->lanes;
         if (contiguous && first + dot->lanes <= panel->width) {
@@ -341,7 +343,8 @@ static bool dims_fit(const HloInstruction *inst) {
         if (lists[j].count != lists[j + 1].count) return false;
         for (size_t k = 0; k < lists[j].count; k++) {
             int64_t a = lists[j].data[k], b = lists[j + 1].data[k];
-            if (a < 0 || b < 0 || a >= (int64_t)l->rank || b >= (int64_t)r->rank || l->dims[a] != r->dims[b]) return false;
+            if (a < 0 || b < 0 || a >= (int64_t)l->rank || b >= (int64_t)r->rank || l->dims[a] != r->dims[b])
+                return false;
         }
     }
     size_t free = l->rank + r->rank - 2 * lists[2].count - lists[0].count;
@@ -379,12 +382,17 @@ void emit_dot(Gen *g, Scope *scope, const HloInstruction *inst, Place *dest) {
     Side *row = swapped ? &r : &l, *column = swapped ? &l : &r;
     HloType acc = accumulator_type(inst->shape->type);
     Dot dot = {
-        .inst = inst, .rows = swapped ? rhs : lhs, .columns = swapped ? lhs : rhs, .dest = dest,
+        .inst = inst,
+        .rows = swapped ? rhs : lhs,
+        .columns = swapped ? lhs : rhs,
+        .dest = dest,
         .batch = pair_group(g, row, column, row->batch, column->batch, out),
         .contract = pair_group(g, row, column, row->contract, column->contract, NULL),
         .row = free_group(g, row, swapped ? right_out : left_out),
         .column = free_group(g, column, swapped ? left_out : right_out),
-        .acc = acc, .llvm = value_type(g, acc), .elem_bytes = hlo_type_bits(acc) / 8,
+        .acc = acc,
+        .llvm = value_type(g, acc),
+        .elem_bytes = hlo_type_bits(acc) / 8,
     };
     dot.lanes = g->vector_bytes / (int)dot.elem_bytes;
     bool tiled = is_worth_tiling(&dot);
@@ -394,7 +402,8 @@ void emit_dot(Gen *g, Scope *scope, const HloInstruction *inst, Place *dest) {
         memory = scratch_take(g, panel_bytes);
     }
     Nest *nest = nest_open(g, dot.batch.sizes, dot.batch.count, NULL, 0);
-    Origin at = {nest_offset(g, nest, dot.batch.row), nest_offset(g, nest, dot.batch.column), nest_offset(g, nest, dot.batch.out)};
+    Origin at = {nest_offset(g, nest, dot.batch.row), nest_offset(g, nest, dot.batch.column),
+                 nest_offset(g, nest, dot.batch.out)};
     if (memory) {
         emit_tiled(g, &dot, at, memory);
     } else {

@@ -22,8 +22,8 @@
 #include "hlo/infer.h"
 
 enum {
-    MAX_DEPTH = 500,  // nested index maps inside one fusion; each costs about a kilobyte of our own stack
-    ALIGN_BYTES = 64, // every allocation and the scratch memory start at a multiple of it
+    MAX_DEPTH = 500,   // nested index maps inside one fusion; each costs about a kilobyte of our own stack
+    ALIGN_BYTES = 64,  // every allocation and the scratch memory start at a multiple of it
 };
 
 // One element as SSA. Which LLVM type: value_type of its HLO type. `im` is only set for complex types.
@@ -77,24 +77,24 @@ typedef struct Gen {
     LLVMBuilderRef b;
     LLVMTypeRef i1, i8, i32, i64, f32, f64, ptr, none;
     LLVMAttributeRef noalias, nounwind, memory_none, willreturn;
-    bool has_half;         // the CPU converts f16 itself
-    int vector_bytes;      // width of the vectors that dot kernels use
+    bool has_half;     // the CPU converts f16 itself
+    int vector_bytes;  // width of the vectors that dot kernels use
 
     // The function being built.
     LLVMValueRef fn;
-    LLVMValueRef scratch;      // its last parameter: memory for values inside the kernel
-    size_t scratch_at;         // bytes of it in use
-    size_t scratch_bytes;      // most bytes any kernel uses
-    bool reassoc;              // float operations may be reassociated
-    bool in_place;             // some result of the kernel lies where an operand does
-    size_t depth;              // of element()
-    MemoEntry *memo;           // element values that dominate the insertion point
+    LLVMValueRef scratch;  // its last parameter: memory for values inside the kernel
+    size_t scratch_at;     // bytes of it in use
+    size_t scratch_bytes;  // most bytes any kernel uses
+    bool reassoc;          // float operations may be reassociated
+    bool in_place;         // some result of the kernel lies where an operand does
+    size_t depth;          // of element()
+    MemoEntry *memo;       // element values that dominate the insertion point
     size_t memo_count, memo_capacity;
-    HloMap memo_heads;         // instruction -> 1-based entry
+    HloMap memo_heads;  // instruction -> 1-based entry
 
-    HloMap globals;            // HloLiteral -> global that holds its bytes
-    HloVec kernels;            // Kernel *, all made so far (kernel.c)
-    HloMap functions;          // HloComputation -> LLVM function (sequence.c)
+    HloMap globals;    // HloLiteral -> global that holds its bytes
+    HloVec kernels;    // Kernel *, all made so far (kernel.c)
+    HloMap functions;  // HloComputation -> LLVM function (sequence.c)
 } Gen;
 
 // ---- failure --------------------------------------------------------------------------------------------

@@ -111,7 +111,8 @@ LLVMValueRef index_position(Gen *g, const Index *index, const HloShape *shape) {
     int64_t stride = 1;
     for (size_t k = 0; k < shape->rank; k++) {
         int64_t d = shape_minor(shape, k);
-        if (shape->dims[d] != 1) position = build_add(g, position, build_scale(g, index_dim(g, index, (size_t)d), stride));
+        if (shape->dims[d] != 1)
+            position = build_add(g, position, build_scale(g, index_dim(g, index, (size_t)d), stride));
         stride *= shape->dims[d];
     }
     return position;

@@ -111,7 +111,8 @@ static HloStatus jit_builder(LLVMOrcLLJITBuilderRef *out) {
     return hlo_ok();
 }
 
-static HloStatus add_and_find(LLVMOrcLLJITRef jit, LLVMOrcThreadSafeModuleRef module, const char *symbol, uint64_t *address) {
+static HloStatus add_and_find(LLVMOrcLLJITRef jit, LLVMOrcThreadSafeModuleRef module, const char *symbol,
+                              uint64_t *address) {
     HloStatus status = define_symbols(jit);
     if (!hlo_is_ok(status)) {
         LLVMOrcDisposeThreadSafeModule(module);
@@ -125,8 +126,8 @@ static HloStatus add_and_find(LLVMOrcLLJITRef jit, LLVMOrcThreadSafeModuleRef mo
     return hlo_ok();
 }
 
-HloStatus jit_new(LLVMOrcThreadSafeContextRef context, LLVMModuleRef mod,
-                  const char *symbol, LLVMOrcLLJITRef *out, uint64_t *address) {
+HloStatus jit_new(LLVMOrcThreadSafeContextRef context, LLVMModuleRef mod, const char *symbol, LLVMOrcLLJITRef *out,
+                  uint64_t *address) {
     LLVMOrcThreadSafeModuleRef module = LLVMOrcCreateNewThreadSafeModule(mod, context);
     LLVMOrcLLJITBuilderRef builder = NULL;
     HloStatus status = jit_builder(&builder);

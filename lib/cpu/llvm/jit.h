@@ -16,7 +16,7 @@ HLO_MUST_USE HloStatus module_verify(LLVMModuleRef mod);
 HLO_MUST_USE HloStatus module_assembly(LLVMModuleRef mod, LLVMTargetMachineRef machine, HloBuffer *out);
 
 // Compiles a module (taken over in every case) and looks up a function.
-HLO_MUST_USE HloStatus jit_new(LLVMOrcThreadSafeContextRef context, LLVMModuleRef mod,
-                               const char *symbol, LLVMOrcLLJITRef *jit, uint64_t *address);
+HLO_MUST_USE HloStatus jit_new(LLVMOrcThreadSafeContextRef context, LLVMModuleRef mod, const char *symbol,
+                               LLVMOrcLLJITRef *jit, uint64_t *address);
 
 #endif

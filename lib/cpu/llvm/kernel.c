@@ -11,9 +11,9 @@
 typedef struct Kernel {
     const HloInstruction *inst;  // the one it was made for
     uint64_t hash;
-    int64_t *slots;              // which parameter each leaf of operands, then of the result, is
+    int64_t *slots;  // which parameter each leaf of operands, then of the result, is
     size_t slot_count;
-    bool *noalias;               // per parameter
+    bool *noalias;  // per parameter
     size_t param_count;
     LLVMValueRef fn;
 } Kernel;
@@ -151,7 +151,8 @@ static uint64_t call_hash(const HloInstruction *inst, const Call *call) {
     for (size_t k = 0; k < hlo_operand_count(inst); k++) {
         hash = hlo_hash_combine(hash, (uint64_t)(uintptr_t)hlo_operand(inst, k)->shape);
     }
-    for (size_t k = 0; k < inst->called.count; k++) hash = hlo_hash_combine(hash, computation_hash(hlo_called(inst, k)));
+    for (size_t k = 0; k < inst->called.count; k++)
+        hash = hlo_hash_combine(hash, computation_hash(hlo_called(inst, k)));
     for (size_t k = 0; k < call->slot_count; k++) hash = hlo_hash_combine(hash, (uint64_t)call->slots[k]);
     return hash;
 }

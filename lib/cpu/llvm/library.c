@@ -176,7 +176,8 @@ void emit_rng_bit_generator(Gen *g, Scope *scope, const HloInstruction *inst, Pl
     const HloShape *out = dest->elements[1]->shape;
     int64_t *strides = shape_strides(g, out), words = state->shape->dims[0];
     bool threefry = algorithm == HLO_RNG_ALGORITHM_THREE_FRY;
-    if (!hlo_type_is_integral(out->type) || hlo_type_bits(out->type) < 8 || out->rank > 64 || (threefry && words != 2)) {
+    if (!hlo_type_is_integral(out->type) || hlo_type_bits(out->type) < 8 || out->rank > 64 ||
+        (threefry && words != 2)) {
         gen_unimplemented(g, inst);
         return;
     }
@@ -223,7 +224,8 @@ void emit_fft(Gen *g, Scope *scope, const HloInstruction *inst, Place *dest) {
         d[4 + rank + k] = lengths.data[k];
         d[4 + 2 * rank + k] = inst->shape->dims[skip + k];
     }
-    LLVMValueRef args[4] = {descriptor(g, d, 4 + 3 * rank), in->base, dest->base, scratch_take(g, runtime_fft_scratch(d))};
+    LLVMValueRef args[4] = {descriptor(g, d, 4 + 3 * rank), in->base, dest->base,
+                            scratch_take(g, runtime_fft_scratch(d))};
     if (!gen_failed(g)) call_runtime(g, "hlo_rt_fft", args, 4);
 }
 

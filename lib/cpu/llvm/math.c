@@ -99,8 +99,10 @@ static LLVMValueRef exp_f32(Gen *g, LLVMValueRef x) {
     // NaN has no integer; it is put back at the end.
     LLVMValueRef nan = build_fcmp(g, LLVMRealUNO, input, input);
     LLVMValueRef whole = build_select(g, nan, const_float(g->f32, 0), n);
-    LLVMValueRef exponent = LLVMBuildAdd(g->b, LLVMBuildFPToSI(g->b, whole, g->i32, ""), LLVMConstInt(g->i32, 127, false), "");
-    LLVMValueRef scale = LLVMBuildBitCast(g->b, LLVMBuildShl(g->b, exponent, LLVMConstInt(g->i32, 23, false), ""), g->f32, "");
+    LLVMValueRef exponent =
+        LLVMBuildAdd(g->b, LLVMBuildFPToSI(g->b, whole, g->i32, ""), LLVMConstInt(g->i32, 127, false), "");
+    LLVMValueRef scale =
+        LLVMBuildBitCast(g->b, LLVMBuildShl(g->b, exponent, LLVMConstInt(g->i32, 23, false), ""), g->f32, "");
     LLVMValueRef result = build_float(g, FMUL, sum, scale);
     LLVMValueRef huge = build_fcmp(g, LLVMRealOGT, input, const_float(g->f32, 88.7228394));
     result = build_select(g, huge, LLVMConstReal(g->f32, __builtin_inf()), result);
@@ -109,14 +111,15 @@ static LLVMValueRef exp_f32(Gen *g, LLVMValueRef x) {
 
 // log(x) = e·ln(2) + log(m) with m in [sqrt(1/2), sqrt(2)).
 static LLVMValueRef log_f32(Gen *g, LLVMValueRef x) {
-    static const double p[] = {7.0376836292e-2,  -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
+    static const double p[] = {7.0376836292e-2,  -1.1514610310e-1, 1.1676998740e-1,  -1.2420140846e-1, 1.4249322787e-1,
                                -1.6668057665e-1, 2.0000714765e-1,  -2.4999993993e-1, 3.3333331174e-1};
     LLVMValueRef input = x, one = const_float(g->f32, 1), zero = const_float(g->f32, 0);
     LLVMValueRef smallest = const_float(g->f32, 1.17549435e-38);
     x = build_select(g, build_fcmp(g, LLVMRealOLT, x, smallest), smallest, x);
     LLVMValueRef bits = LLVMBuildBitCast(g->b, x, g->i32, "");
     LLVMValueRef biased = LLVMBuildLShr(g->b, bits, LLVMConstInt(g->i32, 23, false), "");
-    LLVMValueRef e = LLVMBuildSIToFP(g->b, LLVMBuildSub(g->b, biased, LLVMConstInt(g->i32, 126, false), ""), g->f32, "");
+    LLVMValueRef e =
+        LLVMBuildSIToFP(g->b, LLVMBuildSub(g->b, biased, LLVMConstInt(g->i32, 126, false), ""), g->f32, "");
     LLVMValueRef mantissa = LLVMBuildAnd(g->b, bits, LLVMConstInt(g->i32, 0x807fffff, false), "");
     mantissa = LLVMBuildOr(g->b, mantissa, LLVMConstInt(g->i32, 0x3f000000, false), "");
     LLVMValueRef m = LLVMBuildBitCast(g->b, mantissa, g->f32, "");
@@ -137,9 +140,11 @@ static LLVMValueRef log_f32(Gen *g, LLVMValueRef x) {
 }
 
 static LLVMValueRef tanh_f32(Gen *g, LLVMValueRef x) {
-    static const double num[] = {-2.76076847742355e-16, 2.00018790482477e-13, -8.60467152213735e-11, 5.12229709037114e-08,
-                                 1.48572235717979e-05,  6.37261928875436e-04, 4.89352455891786e-03};
-    static const double den[] = {1.19825839466702e-06, 1.18534705686654e-04, 2.26843463243900e-03, 4.89352518554385e-03};
+    static const double num[] = {-2.76076847742355e-16, 2.00018790482477e-13, -8.60467152213735e-11,
+                                 5.12229709037114e-08,  1.48572235717979e-05, 6.37261928875436e-04,
+                                 4.89352455891786e-03};
+    static const double den[] = {1.19825839466702e-06, 1.18534705686654e-04, 2.26843463243900e-03,
+                                 4.89352518554385e-03};
     LLVMValueRef c = clamp_float(g, x, -7.99881172180175781, 7.99881172180175781);
     LLVMValueRef square = build_float(g, FMUL, c, c);
     LLVMValueRef top = build_float(g, FMUL, c, polynomial(g, square, num, HLO_COUNT(num)));
@@ -155,8 +160,13 @@ static LLVMValueRef erf_f32(Gen *g, LLVMValueRef x) {
     // Listed lowest power first in the source, highest first here.
     static const double odd[] = {.00022905065861350646, .0034082910107109506, .050955695062380861, .18520832239976145,
                                  1.128379143519084};
-    static const double even[] = {-1.1791602954361697e-7, .000023547966471313185, .0010179625278914885,
-                                  .014070470171167667,    .11098505178285362,     .49746925110067538, 1};
+    static const double even[] = {-1.1791602954361697e-7,
+                                  .000023547966471313185,
+                                  .0010179625278914885,
+                                  .014070470171167667,
+                                  .11098505178285362,
+                                  .49746925110067538,
+                                  1};
     LLVMValueRef square = build_float(g, FMUL, x, x);
     LLVMValueRef top = build_float(g, FMUL, x, polynomial(g, square, odd, HLO_COUNT(odd)));
     LLVMValueRef y = build_float(g, FDIV, top, polynomial(g, square, even, HLO_COUNT(even)));
@@ -179,7 +189,8 @@ static LLVMValueRef log1p_f32(Gen *g, LLVMValueRef x) {
                                  216.42788614495947685,
                                  60.118660497603843919};
     LLVMValueRef square = build_float(g, FMUL, x, x);
-    LLVMValueRef ratio = build_float(g, FDIV, polynomial(g, x, num, HLO_COUNT(num)), polynomial(g, x, den, HLO_COUNT(den)));
+    LLVMValueRef ratio =
+        build_float(g, FDIV, polynomial(g, x, num, HLO_COUNT(num)), polynomial(g, x, den, HLO_COUNT(den)));
     LLVMValueRef cube = build_float(g, FMUL, build_float(g, FMUL, square, x), ratio);
     LLVMValueRef half = build_float(g, FMUL, square, const_float(g->f32, 0.5));
     LLVMValueRef near = build_float(g, FADD, build_float(g, FSUB, x, half), cube);
@@ -192,8 +203,8 @@ static LLVMValueRef log1p_f32(Gen *g, LLVMValueRef x) {
 
 typedef struct MathRow {
     HloOpcode op;
-    const char *intrinsic;  // or NULL
-    const char *libm;       // or NULL
+    const char *intrinsic;                        // or NULL
+    const char *libm;                             // or NULL
     LLVMValueRef (*f32)(Gen *g, LLVMValueRef x);  // preferred for f32; or NULL
 } MathRow;
 

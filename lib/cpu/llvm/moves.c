@@ -1,4 +1,5 @@
-// Index maps: where one element of a broadcast, slice, gather … comes from. Meaning: interpreter chapter, §3.7 and §3.8.
+// Index maps: where one element of a broadcast, slice, gather … comes from. Meaning: interpreter chapter, §3.7 and
+// §3.8.
 
 #include "lib/cpu/llvm/emit.h"
 
@@ -279,7 +280,8 @@ static Value bitcast_convert(Gen *g, Scope *scope, const HloInstruction *inst, c
         part[operand->shape->rank - 1] = const_i64(g, k);
         LLVMValueRef bits = value_to_bits(g, from, map_to_operand(g, scope, inst, part));
         bits = LLVMBuildZExt(g->b, bits, wide, "");
-        sum = LLVMBuildOr(g->b, sum, LLVMBuildShl(g->b, bits, LLVMConstInt(wide, (unsigned)(k * from_bits), false), ""), "");
+        sum = LLVMBuildOr(g->b, sum, LLVMBuildShl(g->b, bits, LLVMConstInt(wide, (unsigned)(k * from_bits), false), ""),
+                          "");
     }
     return value_from_bits(g, to, sum);
 }
@@ -287,7 +289,8 @@ static Value bitcast_convert(Gen *g, Scope *scope, const HloInstruction *inst, c
 static Value bitcast(Gen *g, Scope *scope, const HloInstruction *inst, const Index *index) {
     const HloInstruction *operand = hlo_operand(inst, 0);
     HloType from = operand->shape->type, to = inst->shape->type;
-    bool kept = from == to || (hlo_type_bits(from) == hlo_type_bits(to) && !hlo_type_is_complex(from) && !hlo_type_is_complex(to));
+    bool kept = from == to ||
+                (hlo_type_bits(from) == hlo_type_bits(to) && !hlo_type_is_complex(from) && !hlo_type_is_complex(to));
     if (!kept) {
         gen_unimplemented(g, inst);
         return value_undef(g, to);

@@ -145,8 +145,8 @@ static bool flat_step(Gen *g, FlatWalk *walk, FlatItem item) {
     }
     if (inst->op == HLO_OP_BROADCAST) return hlo_operand(inst, 0)->shape->rank == 0;
     if (inst->op == HLO_OP_IOTA) return inst->shape->rank == 1;
-    bool renumbers = inst->op == HLO_OP_BITCAST ||
-                     (inst->op == HLO_OP_RESHAPE && is_row_major(inst->shape) && is_row_major(hlo_operand(inst, 0)->shape));
+    bool renumbers = inst->op == HLO_OP_BITCAST || (inst->op == HLO_OP_RESHAPE && is_row_major(inst->shape) &&
+                                                    is_row_major(hlo_operand(inst, 0)->shape));
     if (renumbers && !shape_same_memory(inst->shape, item.shape)) return false;
     if (!renumbers && !is_pointwise(inst)) return false;
     void **seen = hlo_map_at(g->arena, &walk->seen, inst);

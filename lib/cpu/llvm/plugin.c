@@ -114,7 +114,7 @@ struct HloExecutable {
     const HloBufferAssignment *buffers;
     LLVMOrcLLJITRef jit;
     EntryFunction *entry;
-    void **allocations;   // one address each; NULL for thread-local ones
+    void **allocations;  // one address each; NULL for thread-local ones
     void *scratch;
 };
 
@@ -238,7 +238,8 @@ static HloStatus compile(const HloModule *m, const HloBufferAssignment *buffers,
 static HloStatus check_arguments(const HloExecutable *x, const HloLiteral *const *arguments, size_t count) {
     size_t expected = hlo_parameter_count(x->m->entry);
     if (expected != count) {
-        return hlo_error(HLO_INVALID_ARGUMENT, "Expected %zu argument%s, but got %zu.", expected, expected == 1 ? "" : "s", count);
+        return hlo_error(HLO_INVALID_ARGUMENT, "Expected %zu argument%s, but got %zu.", expected,
+                         expected == 1 ? "" : "s", count);
     }
     for (size_t k = 0; k < count; k++) {
         const HloShape *want = hlo_parameter(x->m->entry, k)->shape;
@@ -246,8 +247,9 @@ static HloStatus check_arguments(const HloExecutable *x, const HloLiteral *const
         HloBuffer a = {0}, b = {0};
         hlo_put_shape(&a, want, false);
         hlo_put_shape(&b, arguments[k]->shape, false);
-        HloStatus status = hlo_error(HLO_INVALID_ARGUMENT, "Shape mismatch at parameter %zu. Computation expected %s, but arg was %s.",
-                                     k, a.data ? a.data : "?", b.data ? b.data : "?");
+        HloStatus status =
+            hlo_error(HLO_INVALID_ARGUMENT, "Shape mismatch at parameter %zu. Computation expected %s, but arg was %s.",
+                      k, a.data ? a.data : "?", b.data ? b.data : "?");
         hlo_buffer_free(&a);
         hlo_buffer_free(&b);
         return status;
@@ -261,14 +263,16 @@ static HloStatus put_arguments(HloExecutable *x, const HloLiteral *const *argume
         const HloAllocation *allocation = hlo_allocation(x->buffers, k);
         if (!allocation->is_parameter || allocation->is_tuple) continue;
         int64_t number = allocation->parameter_number;
-        if (number < 0 || (size_t)number >= argument_count) return hlo_error(HLO_INTERNAL, "allocation %zu is no parameter", k);
+        if (number < 0 || (size_t)number >= argument_count)
+            return hlo_error(HLO_INTERNAL, "allocation %zu is no parameter", k);
         const HloInstruction *parameter = hlo_parameter(x->m->entry, (size_t)number);
         HloDims index = allocation->parameter_index;
         const HloShape *shape = hlo_shape_at(parameter->shape, index.data, index.count);
         const HloLiteral *literal = literal_at(arguments[number], index);
         if (!shape || !literal) return hlo_error(HLO_INTERNAL, "allocation %zu is no part of its parameter", k);
         if (!hlo_shape_is_array(shape)) continue;
-        if (hlo_shape_size_bytes(shape) > allocation->size_bytes) return hlo_error(HLO_INTERNAL, "allocation %zu is too small", k);
+        if (hlo_shape_size_bytes(shape) > allocation->size_bytes)
+            return hlo_error(HLO_INTERNAL, "allocation %zu is too small", k);
         literal_lay_out(literal, shape, x->allocations[k]);
     }
     return hlo_ok();

@@ -88,7 +88,8 @@ static Place *result_place(Place *dest, size_t k) {
 static bool is_float_sum(const HloInstruction *inst, const HloComputation *f) {
     HloType type = inst->shape->type;
     const HloInstruction *root = f->root;
-    if (hlo_operand_count(inst) != 2 || !hlo_type_is_float(type) || type == HLO_F64 || root->op != HLO_OP_ADD) return false;
+    if (hlo_operand_count(inst) != 2 || !hlo_type_is_float(type) || type == HLO_F64 || root->op != HLO_OP_ADD)
+        return false;
     const HloInstruction *a = hlo_operand(root, 0), *b = hlo_operand(root, 1);
     return a != b && a->op == HLO_OP_PARAMETER && b->op == HLO_OP_PARAMETER && root->shape->type == type;
 }
@@ -96,13 +97,13 @@ static bool is_float_sum(const HloInstruction *inst, const HloComputation *f) {
 typedef struct Reduction {
     const HloInstruction *inst;
     const HloComputation *f;
-    const HloShape *input;   // shape of the first input
+    const HloShape *input;  // shape of the first input
     HloDims reduced;
     Carried c;
     Value *init;
     Value *acc;
-    HloType *types;          // of the inputs
-    bool in_f64;             // the accumulator is an f64 sum
+    HloType *types;  // of the inputs
+    bool in_f64;     // the accumulator is an f64 sum
 } Reduction;
 
 static bool is_reduced(const Reduction *r, int64_t d) {
@@ -152,7 +153,8 @@ static void store_results(Gen *g, const Reduction *r, Place *dest, LLVMValueRef 
 
 // Opens loops over the dimensions for which is_reduced is `reduced`, in the memory order of the input.
 static Nest *open_part(Gen *g, const Reduction *r, bool reduced, LLVMValueRef *dims, Carried *c) {
-    int64_t *counts = HLO_NEW_ARRAY(g->arena, int64_t, r->input->rank), *which = HLO_NEW_ARRAY(g->arena, int64_t, r->input->rank);
+    int64_t *counts = HLO_NEW_ARRAY(g->arena, int64_t, r->input->rank),
+            *which = HLO_NEW_ARRAY(g->arena, int64_t, r->input->rank);
     size_t depth = 0;
     for (size_t k = r->input->rank; k-- > 0;) {
         int64_t d = shape_minor(r->input, k);
@@ -373,7 +375,8 @@ typedef struct Found {
 } Found;
 
 // Takes the element at `position` when it is the first, or when select(found, it) is false.
-static void consider(Gen *g, Scope *scope, const HloInstruction *inst, LLVMValueRef *dims, LLVMValueRef inside, Found *f) {
+static void consider(Gen *g, Scope *scope, const HloInstruction *inst, LLVMValueRef *dims, LLVMValueRef inside,
+                     Found *f) {
     const HloInstruction *operand = hlo_operand(inst, 0);
     Value best = {f->flat[2], f->count > 3 ? f->flat[3] : NULL}, keep;
     LLVMValueRef before[4];

@@ -65,8 +65,9 @@ static void permute(const Row *row, const int64_t *order, int64_t length, char *
     for (int64_t k = 0; k < row->count; k++) {
         size_t size = (size_t)row->sizes[k];
         int64_t step = row->inner * row->sizes[k];
-        for (int64_t at = 0; at < length; at++) memcpy(copy + at * (int64_t)size, row->bases[k] + order[at] * step, size);
-        for (int64_t at = 0; at < length; at++) memcpy(row->bases[k] + at * step, copy + at * (int64_t)size, size);
+        char *base = row->bases[k], *to = copy;
+        for (int64_t at = 0; at < length; at++, to += size) memcpy(to, base + order[at] * step, size);
+        for (int64_t at = 0; at < length; at++) memcpy(base + at * step, copy + at * (int64_t)size, size);
     }
 }
 

@@ -26,7 +26,8 @@ void hlo_rt_sort(const int64_t *d, void **arrays, SortLess *less, void *scratch)
 // Scratch: 2·length·8 bytes.
 void hlo_rt_topk(const int64_t *d, const float *in, float *values, int32_t *indices, void *scratch);
 
-// d = {algorithm (1 threefry, 2 philox), words of state, element bytes, rank, sizes…, strides…}; state is u64[2] or u64[3].
+// d = {algorithm (1 threefry, 2 philox), words of state, element bytes, rank, sizes…, strides…}; state is u64[2] or
+// u64[3].
 void hlo_rt_rng(const int64_t *d, const uint64_t *state, uint64_t *state_out, void *out);
 
 // d = {kind (0 FFT, 1 IFFT, 2 RFFT, 3 IRFFT), is f64, rank of the transform, batch, input sizes…, lengths…, output

@@ -1,8 +1,8 @@
 // Discrete Fourier transforms over the innermost dimensions (interpreter chapter, §5.5): computed in double, rounded
 // once at the end; the inverse is scaled by 1/N.
 //
-// A multidimensional transform is done axis by axis on a complex array in scratch memory. Lengths that are powers of two
-// use the radix-2 algorithm, other lengths the sum itself with a table of roots.
+// A multidimensional transform is done axis by axis on a complex array in scratch memory. Lengths that are powers of
+// two use the radix-2 algorithm, other lengths the sum itself with a table of roots.
 
 #include "lib/cpu/llvm/runtime.h"
 

@@ -9,13 +9,14 @@ typedef struct Scatter {
     const HloInstruction *inst;
     const HloShape *operand, *updates, *indices;  // shapes of the first operand and updates
     HloDims window, inserted, map, batch, index_batch;
-    size_t index_vector_dim, count;               // count: operands
+    size_t index_vector_dim, count;  // count: operands
     Place **dests;
 } Scatter;
 
 // Loops over the updates' dimensions that are (or are not) window dimensions, in memory order.
 static Nest *open_part(Gen *g, const Scatter *s, bool window, LLVMValueRef *at) {
-    int64_t *counts = HLO_NEW_ARRAY(g->arena, int64_t, s->updates->rank), *which = HLO_NEW_ARRAY(g->arena, int64_t, s->updates->rank);
+    int64_t *counts = HLO_NEW_ARRAY(g->arena, int64_t, s->updates->rank),
+            *which = HLO_NEW_ARRAY(g->arena, int64_t, s->updates->rank);
     size_t depth = 0;
     for (size_t k = s->updates->rank; k-- > 0;) {
         int64_t d = shape_minor(s->updates, k);

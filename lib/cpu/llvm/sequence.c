@@ -11,9 +11,9 @@ enum { PART_CALLS = 100 };  // instructions per function
 
 typedef struct Sequence {
     const HloComputation *comp;
-    LLVMValueRef fn;     // the part being built
-    size_t calls;        // in it
-    HloVec parts;        // LLVM functions
+    LLVMValueRef fn;  // the part being built
+    size_t calls;     // in it
+    HloVec parts;     // LLVM functions
 } Sequence;
 
 static LLVMTypeRef sequence_type(Gen *g) {
@@ -112,7 +112,8 @@ static void emit_while(Gen *g, const HloInstruction *inst) {
     expect_same_place(g, inst, hlo_parameter(condition, 0));
     expect_same_place(g, inst, body->root);
     if (gen_failed(g)) return;
-    LLVMBasicBlockRef test = new_block(g, "while.test"), run = new_block(g, "while.body"), exit = new_block(g, "while.exit");
+    LLVMBasicBlockRef test = new_block(g, "while.test"), run = new_block(g, "while.body"),
+                      exit = new_block(g, "while.exit");
     LLVMBuildBr(g->b, test);
     LLVMPositionBuilderAtEnd(g->b, test);
     call_sequence(g, condition_fn);

@@ -62,12 +62,14 @@ Value value_literal(Gen *g, const HloLiteral *literal, int64_t at) {
     LLVMTypeRef llvm = value_type(g, type);
     switch (hlo_type_class(type)) {
     case HLO_CLASS_COMPLEX:
-        return (Value){const_float(llvm, hlo_literal_double(literal, at)), const_float(llvm, hlo_literal_imag(literal, at))};
+        return (Value){const_float(llvm, hlo_literal_double(literal, at)),
+                       const_float(llvm, hlo_literal_imag(literal, at))};
     case HLO_CLASS_FLOAT: {
         // Through the bits, so that NaN payloads survive.
         LLVMTypeRef bits = type == HLO_F64 ? g->i64 : g->i32;
         uint64_t pattern = hlo_literal_bits(literal, at);
-        if (type != HLO_F64 && type != HLO_F32) return (Value){const_float(llvm, hlo_literal_double(literal, at)), NULL};
+        if (type != HLO_F64 && type != HLO_F32)
+            return (Value){const_float(llvm, hlo_literal_double(literal, at)), NULL};
         return (Value){LLVMConstBitCast(LLVMConstInt(bits, pattern, false), llvm), NULL};
     }
     case HLO_CLASS_PRED: return (Value){LLVMConstInt(llvm, hlo_literal_bits(literal, at) != 0, false), NULL};

@@ -194,7 +194,8 @@ void emit_into(Gen *g, Scope *scope, const HloInstruction *inst, Place *dest) {
         return;
     }
     r = below_bitcasts(g, r);
-    Place *target = r.inst->op == inst->op || !hlo_shape_is_array(r.inst->shape) ? dest : place_new(g, r.inst->shape, dest->base);
+    Place *target =
+        r.inst->op == inst->op || !hlo_shape_is_array(r.inst->shape) ? dest : place_new(g, r.inst->shape, dest->base);
     Emitter *emit = heavy_emitter(r.inst->op);
     bool any_operands = r.inst->op == HLO_OP_TUPLE || r.inst->op == HLO_OP_CUSTOM_CALL;
     if (!any_operands && !has_array_operands(r.inst)) {
