@@ -19,11 +19,8 @@ typedef struct Item {
     int64_t group_freed;   // owners: the latest `freed` of the list
     int64_t offset_bytes;  // owners: in the placing under work
     int64_t kept_offset;   // owners: in the best placing so far
+    size_t met_by;         // owners: the last owner to be placed that this one is in the way of
 } Item;
-
-typedef struct Span {
-    int64_t start, end;  // bytes
-} Span;
 
 typedef struct Heap {
     HloBufferAssignment *assignment;
@@ -38,8 +35,10 @@ typedef struct Heap {
     // start at `leaves`.
     int64_t *latest;
     size_t leaves;
-    Span *spans;         // scratch: what is in the way
-    size_t span_count, span_capacity;
+    uint32_t *placed;    // owners that have been placed, by offset
+    size_t placed_count;
+    uint32_t *hits;      // those of them that are in the way of the next one
+    size_t hit_count;
 } Heap;
 
 // ---- replay ---------------------------------------------------------------------------------------------
@@ -165,20 +164,15 @@ static void put_in_tree(Heap *heap, size_t item) {
     }
 }
 
-static void note_span(Heap *heap, const Item *item) {
-    int64_t start = heap->items[item->owner].offset_bytes;
-    if (heap->span_count == heap->span_capacity) {
-        heap->span_capacity = heap->span_capacity ? heap->span_capacity * 2 : 64;
-        Span *spans = HLO_NEW_ARRAY(heap->arena, Span, heap->span_capacity);
-        if (heap->span_count) memcpy(spans, heap->spans, heap->span_count * sizeof *spans);
-        heap->spans = spans;
-    }
-    heap->spans[heap->span_count++] = (Span){start, add_bytes(start, item->size_bytes)};
+static void note_hit(Heap *heap, size_t owner, size_t meeting) {
+    if (heap->items[owner].met_by == meeting) return;
+    heap->items[owner].met_by = meeting;
+    heap->hits[heap->hit_count++] = (uint32_t)owner;
 }
 
 // Items are in order of birth: those born by `until` are a prefix; of these the tree finds the ones that were not
 // freed before `from`.
-static void find_overlaps(Heap *heap, int64_t from, int64_t until) {
+static void find_overlaps(Heap *heap, int64_t from, int64_t until, size_t owner) {
     size_t stack[128];
     size_t depth = 0;
     stack[depth++] = 1;
@@ -192,43 +186,89 @@ static void find_overlaps(Heap *heap, int64_t from, int64_t until) {
         }
         const Item *item = &heap->items[node - heap->leaves];
         if (item->born > until) return;
-        note_span(heap, item);
+        note_hit(heap, item->owner, owner);
     }
 }
 
 // ---- placing --------------------------------------------------------------------------------------------
 
-static int compare_spans(const void *a, const void *b) {
-    const Span *x = a, *y = b;
-    if (x->start != y->start) return x->start < y->start ? -1 : 1;
-    return (x->end > y->end) - (x->end < y->end);
+static int64_t end_of(const Item *item) {
+    return add_bytes(item->offset_bytes, item->size_bytes);
 }
 
-// The start of the smallest gap that holds `size`, the lowest among equals; behind everything when none does.
-static int64_t best_gap(Heap *heap, int64_t size) {
+static bool is_lower(const Heap *heap, uint32_t a, uint32_t b) {
+    return heap->items[a].offset_bytes < heap->items[b].offset_bytes;
+}
+
+// Insertion sort by halves: few hits among many placed ones.
+static void sort_hits(Heap *heap) {
+    for (size_t i = 1; i < heap->hit_count; i++) {
+        uint32_t hit = heap->hits[i];
+        size_t low = 0, high = i;
+        while (low < high) {
+            size_t middle = (low + high) / 2;
+            if (is_lower(heap, hit, heap->hits[middle])) high = middle;
+            else low = middle + 1;
+        }
+        memmove(heap->hits + low + 1, heap->hits + low, (i - low) * sizeof *heap->hits);
+        heap->hits[low] = hit;
+    }
+}
+
+// Many hits: going through all placed ones in their order is cheaper than sorting.
+static void pick_hits(Heap *heap, size_t owner) {
+    size_t count = 0;
+    for (size_t i = 0; i < heap->placed_count; i++) {
+        if (heap->items[heap->placed[i]].met_by == owner) heap->hits[count++] = heap->placed[i];
+    }
+}
+
+static void order_hits(Heap *heap, size_t owner) {
+    enum { SORTING_COST = 16 };  // per hit, in steps of going through
+    if (heap->hit_count * SORTING_COST < heap->placed_count) sort_hits(heap);
+    else pick_hits(heap, owner);
+}
+
+// The start of the smallest gap between the hits that holds `size`, the lowest among equals; behind everything when
+// none does.
+static int64_t best_gap(const Heap *heap, int64_t size) {
     int64_t best = -1, best_size = INT64_MAX, end = 0;
-    if (heap->span_count) qsort(heap->spans, heap->span_count, sizeof *heap->spans, compare_spans);
-    for (size_t i = 0; i < heap->span_count; i++) {
+    for (size_t i = 0; i < heap->hit_count; i++) {
+        const Item *hit = &heap->items[heap->hits[i]];
         int64_t start = round_up(end, ALIGNMENT_BYTES);
-        int64_t gap = heap->spans[i].start - start;
+        int64_t gap = hit->offset_bytes - start;
         if (gap >= size && gap < best_size) {
             best = start;
             best_size = gap;
         }
-        if (heap->spans[i].end > end) end = heap->spans[i].end;
+        if (end_of(hit) > end) end = end_of(hit);
     }
     return best >= 0 ? best : round_up(end, ALIGNMENT_BYTES);
 }
 
-static int64_t place_owner(Heap *heap, size_t owner) {
-    heap->span_count = 0;
-    for (size_t i = owner; i != SIZE_MAX; i = heap->items[i].next) {
-        find_overlaps(heap, heap->items[i].born, heap->items[i].freed);
+static void put_in_order(Heap *heap, uint32_t owner) {
+    size_t low = 0, high = heap->placed_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (is_lower(heap, owner, heap->placed[middle])) high = middle;
+        else low = middle + 1;
     }
-    int64_t size = heap->items[owner].size_bytes;
-    heap->items[owner].offset_bytes = best_gap(heap, size);
+    memmove(heap->placed + low + 1, heap->placed + low, (heap->placed_count - low) * sizeof *heap->placed);
+    heap->placed[low] = owner;
+    heap->placed_count++;
+}
+
+static int64_t place_owner(Heap *heap, size_t owner) {
+    Item *item = &heap->items[owner];
+    heap->hit_count = 0;
+    for (size_t i = owner; i != SIZE_MAX; i = heap->items[i].next) {
+        find_overlaps(heap, heap->items[i].born, heap->items[i].freed, owner);
+    }
+    order_hits(heap, owner);
+    item->offset_bytes = best_gap(heap, item->size_bytes);
+    put_in_order(heap, (uint32_t)owner);
     for (size_t i = owner; i != SIZE_MAX; i = heap->items[i].next) put_in_tree(heap, i);
-    return add_bytes(heap->items[owner].offset_bytes, size);
+    return end_of(item);
 }
 
 static int compare_spatially(const void *a, const void *b) {
@@ -251,6 +291,8 @@ static int compare_temporally(const void *a, const void *b) {
 static int64_t place_all(Heap *heap, Item **owners, size_t count, int (*compare)(const void *, const void *)) {
     qsort(owners, count, sizeof *owners, compare);
     for (size_t i = 0; i < 2 * heap->leaves; i++) heap->latest[i] = -1;
+    for (size_t i = 0; i < heap->count; i++) heap->items[i].met_by = SIZE_MAX;
+    heap->placed_count = 0;
     int64_t size = 0;
     for (size_t i = 0; i < count; i++) {
         int64_t end = place_owner(heap, (size_t)(owners[i] - heap->items));
@@ -315,6 +357,8 @@ static void index_items(Heap *heap) {
     heap->leaves = 1;
     while (heap->leaves < heap->count) heap->leaves *= 2;
     heap->latest = HLO_NEW_ARRAY(heap->arena, int64_t, 2 * heap->leaves);
+    heap->placed = HLO_NEW_ARRAY(heap->arena, uint32_t, heap->count);
+    heap->hits = HLO_NEW_ARRAY(heap->arena, uint32_t, heap->count);
 }
 
 static void assign_heap(HloBufferAssignment *assignment, const HloVec *groups, int64_t color) {
