@@ -20,14 +20,15 @@ typedef struct Options {
 } Options;
 
 #define FLAG(name, kind, field, topic, value, implied, help) \
-    {name, HLO_FLAG_##kind, offsetof(Options, field), topic, value, implied, help}
+    { name, HLO_FLAG_##kind, offsetof(Options, field), topic, value, implied, help }
 
 static const HloFlag flags[] = {
     FLAG("o", TEXT, output, "files", "FILE", NULL, "write to FILE; - is standard output (default)"),
     FLAG("format", TEXT, format, "files", "FORMAT", NULL, "format of the input, hlo or txt; default: its extension"),
     FLAG("split-input-file", BOOL, split_input_file, "files", NULL, NULL, "read several modules, split at `// -----`"),
     FLAG("keep-negative-zero", BOOL, keep_negative_zero, "files", NULL, NULL,
-         "read -0 in constants as minus zero; without it -0 is 0, as the reference reads it (-0.0 is always minus zero)"),
+         "read -0 in constants as minus zero; without it -0 is 0, as the reference reads it (-0.0 is always minus "
+         "zero)"),
     FLAG("passes", TEXT, passes, "passes", "PIPELINE", NULL, "run these passes, as a,b{option=value},fix(c,d)"),
     FLAG("list-passes", BOOL, list_passes, "passes", NULL, NULL, "name the platform's passes"),
     FLAG("verify", BOOL, verify, "passes", NULL, NULL, "only check that the modules obey the rules of HLO"),
@@ -62,9 +63,10 @@ typedef struct Run {
 static HloStatus put_help(Run *run) {
     const char *topic = run->options.help;
     if (!*topic) {
-        hlo_put_string(&run->out, "usage: hlo-opt [flags] FILE\n\n"
-                                  "Reads HLO modules from FILE (- is standard input), runs passes or a platform's stages\n"
-                                  "on them, and prints the result. Flags by topic; --help=TOPIC explains them:\n\n");
+        hlo_put_string(&run->out,
+                       "usage: hlo-opt [flags] FILE\n\n"
+                       "Reads HLO modules from FILE (- is standard input), runs passes or a platform's stages\n"
+                       "on them, and prints the result. Flags by topic; --help=TOPIC explains them:\n\n");
         hlo_flags_topics(run->sets, HLO_COUNT(run->sets), &run->out);
         return hlo_ok();
     }
@@ -132,7 +134,8 @@ static HloStatus process_modules(Run *run, const HloModuleList *modules) {
 }
 
 static HloStatus process_input(Run *run, const char *path) {
-    HloLoadOptions load = {.format = run->options.format, .split = run->options.split_input_file,
+    HloLoadOptions load = {.format = run->options.format,
+                           .split = run->options.split_input_file,
                            .drop_zero_sign = !run->options.keep_negative_zero};
     HloModuleList modules;
     HLO_TRY(hlo_modules_load(path, &load, &modules));

@@ -23,7 +23,7 @@ typedef enum HloFlagKind {
 } HloFlagKind;
 
 typedef struct HloFlag {
-    const char *name;     // without dashes
+    const char *name;  // without dashes
     HloFlagKind kind;
     size_t offset;        // of the field in the set's options struct
     const char *topic;    // the group it stands in under --help=TOPIC

@@ -12,9 +12,9 @@ typedef struct HloModuleList {
 } HloModuleList;
 
 typedef struct HloLoadOptions {
-    const char *format;  // `hlo` or `txt`; NULL or "": by the file's extension
-    bool split;          // several modules, separated by `// -----`
-    bool drop_zero_sign; // see HloParseOptions
+    const char *format;   // `hlo` or `txt`; NULL or "": by the file's extension
+    bool split;           // several modules, separated by `// -----`
+    bool drop_zero_sign;  // see HloParseOptions
 } HloLoadOptions;
 
 // Reads all modules of a file, or of standard input for `-`, which has no extension and so needs a format. Nothing

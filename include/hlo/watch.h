@@ -13,8 +13,8 @@ typedef struct HloWatchOptions {
     bool verify_each;
     bool check_claims;
     bool time_passes;
-    int64_t rewrite_limit;       // 0: none
-    const char *colour;          // auto, always or never
+    int64_t rewrite_limit;  // 0: none
+    const char *colour;     // auto, always or never
 } HloWatchOptions;
 
 typedef struct HloWatch HloWatch;

@@ -29,7 +29,8 @@ static int64_t array_bytes(HloArena *scratch, const HloShape *shape) {
     hlo_vec_push(scratch, &left, shape);
     while (left.count) {
         const HloShape *next = hlo_vec_pop(&left);
-        if (!hlo_shape_is_tuple(next)) total = add_saturated(total, hlo_shape_size_bytes(next));
+        if (!hlo_shape_is_tuple(next))
+            total = add_saturated(total, hlo_shape_size_bytes(next));
         else
             for (size_t i = 0; i < next->rank; i++) hlo_vec_push(scratch, &left, next->elements[i]);
     }

@@ -64,6 +64,8 @@ HloStatus hlo_print_style_find(const char *name, HloPrintOptions *out) {
         *out = styles[i].preset();
         return hlo_ok();
     }
-    return hlo_error(HLO_INVALID_ARGUMENT, "unknown print style '%s'; expected default, short, canonical, fingerprint, "
-                     "module-fingerprint or dump", name);
+    return hlo_error(HLO_INVALID_ARGUMENT,
+                     "unknown print style '%s'; expected default, short, canonical, fingerprint, "
+                     "module-fingerprint or dump",
+                     name);
 }

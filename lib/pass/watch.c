@@ -11,7 +11,7 @@ enum { MOST_OBSERVERS = 4, DIFF_CONTEXT = 2 };
 struct HloWatch {
     HloRunner *runner;
     HloSink sink;
-    HloSink trace;             // the sink behind the filter below
+    HloSink trace;  // the sink behind the filter below
     HloRegex *changed_filter, *trace_filter;
     HloPassObserver *observers[MOST_OBSERVERS];
     size_t observer_count;
@@ -19,7 +19,7 @@ struct HloWatch {
 };
 
 #define FLAG(name, kind, field, value, implied, help) \
-    {name, HLO_FLAG_##kind, offsetof(HloWatchOptions, field), "watching", value, implied, help}
+    { name, HLO_FLAG_##kind, offsetof(HloWatchOptions, field), "watching", value, implied, help }
 
 static const HloFlag flags[] = {
     FLAG("print-changed", TEXT, print_changed, "REGEX", "", "show what passes change, to standard error"),

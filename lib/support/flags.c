@@ -46,8 +46,7 @@ static const char *nearest_name(const HloFlagSet *sets, size_t set_count, HloStr
     for (size_t s = 0; s < set_count; s++) {
         for (size_t i = 0; i < sets[s].count; i++) {
             const char *candidate = sets[s].flags[i].name;
-            size_t distance =
-                hlo_edit_distance(name.data, name.size, candidate, strlen(candidate), best_distance);
+            size_t distance = hlo_edit_distance(name.data, name.size, candidate, strlen(candidate), best_distance);
             if (distance >= best_distance || distance >= strlen(candidate)) continue;
             best = candidate;
             best_distance = distance;
@@ -123,8 +122,9 @@ static const char *kind_words(HloFlagKind kind) {
 
 static HloStatus apply(HloArena *arena, const HloFlag *flag, void *options, const char *value) {
     if (!value) value = flag->kind == HLO_FLAG_BOOL ? "true" : flag->implied;
-    if (!value) return hlo_error(HLO_INVALID_ARGUMENT, "flag '--%s' needs a value: --%s=%s", flag->name, flag->name,
-                                 flag->value);
+    if (!value)
+        return hlo_error(HLO_INVALID_ARGUMENT, "flag '--%s' needs a value: --%s=%s", flag->name, flag->name,
+                         flag->value);
     if (store(arena, flag, options, value)) return hlo_ok();
     return hlo_error(HLO_INVALID_ARGUMENT, "flag '--%s' takes %s, found '%s'", flag->name, kind_words(flag->kind),
                      value);
@@ -229,8 +229,9 @@ HloStatus hlo_flags_parse_environment(HloArena *arena, const HloFlagSet *sets, s
     while (is_blank(*p)) p++;
     if (*p == '-') return parse_flag_text(arena, sets, set_count, variable, p);
     HloBuffer content = {0};
-    HloStatus status = hlo_error_context(
-        hlo_file_read(text, &content), "%s does not start with '-' and so names a file of flags, which fails", variable);
+    HloStatus status =
+        hlo_error_context(hlo_file_read(text, &content),
+                          "%s does not start with '-' and so names a file of flags, which fails", variable);
     if (hlo_is_ok(status) && content.size) {
         // The values outlive the buffer.
         const char *copy = hlo_arena_string(arena, content.data, content.size);
@@ -245,8 +246,10 @@ HloStatus hlo_flags_parse_environment(HloArena *arena, const HloFlagSet *sets, s
 static void put_flag(const HloFlag *flag, HloBuffer *out) {
     size_t start = out->size;
     hlo_putf(out, strlen(flag->name) == 1 ? "  -%s" : "  --%s", flag->name);
-    if (flag->value && flag->implied) hlo_putf(out, "[=%s]", flag->value);
-    else if (flag->value) hlo_putf(out, strlen(flag->name) == 1 ? " %s" : "=%s", flag->value);
+    if (flag->value && flag->implied)
+        hlo_putf(out, "[=%s]", flag->value);
+    else if (flag->value)
+        hlo_putf(out, strlen(flag->name) == 1 ? " %s" : "=%s", flag->value);
     size_t width = out->size - start;
     if (width + 2 > HELP_COLUMN) {
         hlo_put_char(out, '\n');

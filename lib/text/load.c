@@ -20,8 +20,9 @@ static HloStatus check_format(const char *path, const char *format) {
         }
     }
     return hlo_error(HLO_INVALID_ARGUMENT,
-                     by_extension ? "'%s' has the extension '%s', which tells no format; say --format=hlo"
-                                  : "'%s': unknown format '%s'; expected hlo, txt, stablehlo, mhlo, pb, pbtxt or riegeli",
+                     by_extension
+                         ? "'%s' has the extension '%s', which tells no format; say --format=hlo"
+                         : "'%s': unknown format '%s'; expected hlo, txt, stablehlo, mhlo, pb, pbtxt or riegeli",
                      path, format);
 }
 
@@ -46,7 +47,8 @@ static bool next_chunk(HloStringView *rest, bool split, HloStringView *chunk) {
 static HloStatus check_separators(HloStringView chunk, bool split) {
     if (!find(chunk, stray)) return hlo_ok();
     if (split) {
-        return hlo_error(HLO_INTERNAL, "Unexpected separator found, expected exactly '%s', found '%s'", separator, stray);
+        return hlo_error(HLO_INTERNAL, "Unexpected separator found, expected exactly '%s', found '%s'", separator,
+                         stray);
     }
     return hlo_error(HLO_INTERNAL, "'%s' separator found in input, but --split-input-file not specified", stray);
 }
@@ -102,8 +104,10 @@ HloStatus hlo_modules_load(const char *path, const HloLoadOptions *options, HloM
     HloStatus status = hlo_file_read(path, &text);
     if (hlo_is_ok(status)) status = parse_all(path, (HloStringView){text.data, text.size}, options, &list);
     hlo_buffer_free(&text);
-    if (hlo_is_ok(status)) *out = list;
-    else hlo_module_list_free(&list);
+    if (hlo_is_ok(status))
+        *out = list;
+    else
+        hlo_module_list_free(&list);
     return status;
 }
 

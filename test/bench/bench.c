@@ -3,8 +3,8 @@
 // usage: bench [--seconds=S] [--layers=N] [--passes=A,B] [--stages=A,B] [FILE…]
 //
 // Each step is repeated until it has taken S seconds and its fastest run is printed, with the throughput in megabytes
-// of module text. Passes run on a fresh copy each time; making the copy is not counted. Nothing is asserted: figures are
-// for reading.
+// of module text. Passes run on a fresh copy each time; making the copy is not counted. Nothing is asserted: figures
+// are for reading.
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ typedef struct Subject {
     const Options *options;
     HloStringView text;
     HloModule *m;
-    HloModule *copy;            // fresh for every run of a step that changes the module
+    HloModule *copy;  // fresh for every run of a step that changes the module
     const HloElement *pipeline;
     const char *stage;
     HloBuffer out;
@@ -174,8 +174,10 @@ static void generate(int64_t layers, HloBuffer *out) {
     for (int64_t i = 0; i < layers; i++) {
         hlo_putf(out, "  w%" PRId64 " = f32[64,64]{1,0} parameter(%" PRId64 ")\n", i, 2 * i + 1);
         hlo_putf(out, "  b%" PRId64 " = f32[64]{0} parameter(%" PRId64 ")\n", i, 2 * i + 2);
-        hlo_putf(out, "  m%" PRId64 " = f32[64,64]{1,0} dot(x%" PRId64 ", w%" PRId64
-                      "), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n", i, i, i);
+        hlo_putf(out,
+                 "  m%" PRId64 " = f32[64,64]{1,0} dot(x%" PRId64 ", w%" PRId64
+                 "), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n",
+                 i, i, i);
         hlo_putf(out, "  bb%" PRId64 " = f32[64,64]{1,0} broadcast(b%" PRId64 "), dimensions={1}\n", i, i);
         hlo_putf(out, "  a%" PRId64 " = f32[64,64]{1,0} add(m%" PRId64 ", bb%" PRId64 ")\n", i, i, i);
         hlo_putf(out, "  z%" PRId64 " = f32[64,64]{1,0} broadcast(zero), dimensions={}\n", i);

@@ -38,7 +38,7 @@ static HloStatus parse(Fixture *f, int argc, char **argv) {
     return hlo_flags_parse(&f->arena, &set, 1, argc, argv, &f->positionals);
 }
 
-#define PARSE(fixture, ...)                                     \
+#define PARSE(fixture, ...) \
     parse((fixture), HLO_COUNT(((char *[]){"tool", __VA_ARGS__})), (char *[]){"tool", __VA_ARGS__})
 
 static HloStatus parse_environment(Fixture *f, const char *text) {
@@ -102,7 +102,8 @@ static void flags_bad_value_names_flag_and_kind(void **state) {
     (void)state;
     Fixture f = {0};
     assert_fails(PARSE(&f, "--limit=12x"), "flag '--limit' takes an integer, found '12x'");
-    assert_fails(PARSE(&f, "--limit=99999999999999999999"), "flag '--limit' takes an integer, found '99999999999999999999'");
+    assert_fails(PARSE(&f, "--limit=99999999999999999999"),
+                 "flag '--limit' takes an integer, found '99999999999999999999'");
     assert_fails(PARSE(&f, "--bound="), "flag '--bound' takes a number, found ''");
     assert_fails(PARSE(&f, "--limit"), "flag '--limit' needs a value: --limit=N");
     assert_fails(PARSE(&f, "-o"), "flag '--o' needs a value: --o=FILE");
@@ -128,7 +129,8 @@ static void flags_after_double_dash_are_positionals(void **state) {
 static void flags_environment_reads_quotes_and_stops_at_a_bare_word(void **state) {
     (void)state;
     Fixture f = {0};
-    assert_true(hlo_is_ok(parse_environment(&f, " --filter=\"a \\\"b\"--quiet\t--xla_other=1 -limit=4 stop --limit=5")));
+    assert_true(
+        hlo_is_ok(parse_environment(&f, " --filter=\"a \\\"b\"--quiet\t--xla_other=1 -limit=4 stop --limit=5")));
     assert_string_equal(f.options.filter, "a \"b");
     assert_true(f.options.quiet);
     assert_int_equal(f.options.limit, 4);
