@@ -18,6 +18,8 @@ typedef struct Graph {
     uint32_t *successors;          // positions: users and control successors
     size_t count;
     HloBits *reached;              // by position: what it reaches, made when asked for; no words: not yet
+    uint32_t *probed;              // by position: the last probe that came by
+    uint32_t probes;
     uint32_t *time;                // by instruction id: place in the sequence; NULL: not scheduled
     const HloInstruction *root;
 } Graph;
@@ -57,6 +59,7 @@ static void copy_edges(HloOrdering *ordering, Graph *graph, const HloComputation
     graph->position = HLO_NEW_ARRAY(ordering->arena, uint32_t, comp->id_limit);
     graph->first_successor = HLO_NEW_ARRAY(ordering->arena, uint32_t, order.count + 1);
     graph->reached = HLO_NEW_ARRAY(ordering->arena, HloBits, order.count);
+    graph->probed = HLO_NEW_ARRAY(ordering->arena, uint32_t, order.count);
     for (size_t i = 0; i < order.count; i++) graph->position[order.items[i]->id] = (uint32_t)i;
     count_successors(graph, order);
     graph->successors = HLO_NEW_ARRAY(ordering->arena, uint32_t, graph->first_successor[order.count]);
@@ -139,13 +142,41 @@ static HloBits find_reached(HloOrdering *ordering, Graph *graph, uint32_t from) 
     return reached;
 }
 
+typedef enum Answer { NO, YES, UNKNOWN } Answer;
+
+// Most questions are about neighbours: looks a few steps ahead before anything is computed in full. Post-order puts
+// what is reached later, so nothing behind `to` needs a look.
+static Answer probe(Graph *graph, uint32_t from, uint32_t to) {
+    enum { MOST_STEPS = 64 };
+    uint32_t stack[MOST_STEPS];
+    size_t depth = 0, steps = 0;
+    uint32_t mark = ++graph->probes;
+    stack[depth++] = from;
+    while (depth) {
+        uint32_t at = stack[--depth];
+        for (uint32_t i = graph->first_successor[at]; i < graph->first_successor[at + 1]; i++) {
+            uint32_t next = graph->successors[i];
+            if (next == to) return YES;
+            if (++steps == MOST_STEPS) return UNKNOWN;
+            if (next > to || graph->probed[next] == mark) continue;
+            graph->probed[next] = mark;
+            stack[depth++] = next;
+        }
+    }
+    return NO;
+}
+
 // In a sequence a root comes before nothing: its value leaves the computation.
 static bool runs_before(HloOrdering *ordering, const HloInstruction *a, const HloInstruction *b) {
     Graph *graph = &ordering->graphs[a->comp->id];
     if (graph->time) return a != graph->root && graph->time[a->id] < graph->time[b->id];
     uint32_t from = graph->position[a->id], to = graph->position[b->id];
-    if (from >= to) return false;  // post-order puts what is reached later
-    if (!graph->reached[from].words) graph->reached[from] = find_reached(ordering, graph, from);
+    if (from >= to) return false;
+    if (!graph->reached[from].words) {
+        Answer answer = probe(graph, from, to);
+        if (answer != UNKNOWN) return answer == YES;
+        graph->reached[from] = find_reached(ordering, graph, from);
+    }
     return hlo_bits_has(graph->reached[from], to);
 }
 

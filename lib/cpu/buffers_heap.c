@@ -22,6 +22,14 @@ typedef struct Item {
     size_t met_by;         // owners: the last owner to be placed that this one is in the way of
 } Item;
 
+// An owner that has its place, with what is asked of it most.
+typedef struct Placed {
+    int64_t offset_bytes, end_bytes;
+    int64_t born, freed;  // of its whole list
+    uint32_t owner;
+    bool is_single;       // shares with nobody
+} Placed;
+
 typedef struct Heap {
     HloBufferAssignment *assignment;
     HloArena *arena;
@@ -35,10 +43,10 @@ typedef struct Heap {
     // start at `leaves`.
     int64_t *latest;
     size_t leaves;
-    uint32_t *placed;    // owners that have been placed, by offset
+    Placed *placed;      // by offset
     size_t placed_count;
-    uint32_t *hits;      // those of them that are in the way of the next one
-    size_t hit_count;
+    uint32_t *hits;      // owners that are in the way of the next one; at most hit_limit
+    size_t hit_count, hit_limit;
 } Heap;
 
 // ---- replay ---------------------------------------------------------------------------------------------
@@ -164,15 +172,18 @@ static void put_in_tree(Heap *heap, size_t item) {
     }
 }
 
-static void note_hit(Heap *heap, size_t owner, size_t meeting) {
-    if (heap->items[owner].met_by == meeting) return;
+// False when there are too many hits to go on this way.
+static bool note_hit(Heap *heap, size_t owner, size_t meeting) {
+    if (heap->items[owner].met_by == meeting) return true;
+    if (heap->hit_count == heap->hit_limit) return false;
     heap->items[owner].met_by = meeting;
     heap->hits[heap->hit_count++] = (uint32_t)owner;
+    return true;
 }
 
 // Items are in order of birth: those born by `until` are a prefix; of these the tree finds the ones that were not
 // freed before `from`.
-static void find_overlaps(Heap *heap, int64_t from, int64_t until, size_t owner) {
+static bool find_overlaps(Heap *heap, int64_t from, int64_t until, size_t owner) {
     size_t stack[128];
     size_t depth = 0;
     stack[depth++] = 1;
@@ -185,29 +196,51 @@ static void find_overlaps(Heap *heap, int64_t from, int64_t until, size_t owner)
             continue;
         }
         const Item *item = &heap->items[node - heap->leaves];
-        if (item->born > until) return;
-        note_hit(heap, item->owner, owner);
+        if (item->born > until) return true;
+        if (!note_hit(heap, item->owner, owner)) return false;
     }
+    return true;
+}
+
+// Some item of one list lives at the same time as some item of the other. Both lists are in order of birth: an item
+// that is freed before the other list's current one is born meets none of the later ones.
+static bool lists_meet(const Heap *heap, size_t a, size_t b) {
+    while (a != SIZE_MAX && b != SIZE_MAX) {
+        const Item *x = &heap->items[a], *y = &heap->items[b];
+        if (x->born <= y->freed && y->born <= x->freed) return true;
+        if (x->freed < y->freed) a = x->next;
+        else b = y->next;
+    }
+    return false;
 }
 
 // ---- placing --------------------------------------------------------------------------------------------
 
-static int64_t end_of(const Item *item) {
-    return add_bytes(item->offset_bytes, item->size_bytes);
+// The smallest gap that holds `size_bytes`, the lowest among equals, as the things in the way pass by in order.
+typedef struct GapSearch {
+    int64_t size_bytes;
+    int64_t end;  // of everything that passed by
+    int64_t best, best_size;
+} GapSearch;
+
+static void pass_by(GapSearch *search, int64_t start, int64_t end) {
+    int64_t from = round_up(search->end, ALIGNMENT_BYTES);
+    int64_t gap = start - from;
+    if (gap >= search->size_bytes && gap < search->best_size) {
+        search->best = from;
+        search->best_size = gap;
+    }
+    if (end > search->end) search->end = end;
 }
 
-static bool is_lower(const Heap *heap, uint32_t a, uint32_t b) {
-    return heap->items[a].offset_bytes < heap->items[b].offset_bytes;
-}
-
-// Insertion sort by halves: few hits among many placed ones.
+// Insertion sort by halves: there are few hits.
 static void sort_hits(Heap *heap) {
     for (size_t i = 1; i < heap->hit_count; i++) {
         uint32_t hit = heap->hits[i];
         size_t low = 0, high = i;
         while (low < high) {
             size_t middle = (low + high) / 2;
-            if (is_lower(heap, hit, heap->hits[middle])) high = middle;
+            if (heap->items[hit].offset_bytes < heap->items[heap->hits[middle]].offset_bytes) high = middle;
             else low = middle + 1;
         }
         memmove(heap->hits + low + 1, heap->hits + low, (i - low) * sizeof *heap->hits);
@@ -215,58 +248,68 @@ static void sort_hits(Heap *heap) {
     }
 }
 
-// Many hits: going through all placed ones in their order is cheaper than sorting.
-static void pick_hits(Heap *heap, size_t owner) {
-    size_t count = 0;
-    for (size_t i = 0; i < heap->placed_count; i++) {
-        if (heap->items[heap->placed[i]].met_by == owner) heap->hits[count++] = heap->placed[i];
+static int64_t end_of(const Item *item) {
+    return add_bytes(item->offset_bytes, item->size_bytes);
+}
+
+// Through the tree; false when so many are in the way that going through all is cheaper.
+static bool search_hits(Heap *heap, size_t owner, GapSearch *search) {
+    enum { COST_PER_HIT = 16 };  // in steps of going through all
+    heap->hit_count = 0;
+    heap->hit_limit = heap->placed_count / COST_PER_HIT;
+    for (size_t i = owner; i != SIZE_MAX; i = heap->items[i].next) {
+        if (!find_overlaps(heap, heap->items[i].born, heap->items[i].freed, owner)) return false;
     }
-}
-
-static void order_hits(Heap *heap, size_t owner) {
-    enum { SORTING_COST = 16 };  // per hit, in steps of going through
-    if (heap->hit_count * SORTING_COST < heap->placed_count) sort_hits(heap);
-    else pick_hits(heap, owner);
-}
-
-// The start of the smallest gap between the hits that holds `size`, the lowest among equals; behind everything when
-// none does.
-static int64_t best_gap(const Heap *heap, int64_t size) {
-    int64_t best = -1, best_size = INT64_MAX, end = 0;
+    sort_hits(heap);
     for (size_t i = 0; i < heap->hit_count; i++) {
         const Item *hit = &heap->items[heap->hits[i]];
-        int64_t start = round_up(end, ALIGNMENT_BYTES);
-        int64_t gap = hit->offset_bytes - start;
-        if (gap >= size && gap < best_size) {
-            best = start;
-            best_size = gap;
-        }
-        if (end_of(hit) > end) end = end_of(hit);
+        pass_by(search, hit->offset_bytes, end_of(hit));
     }
-    return best >= 0 ? best : round_up(end, ALIGNMENT_BYTES);
+    return true;
 }
 
-static void put_in_order(Heap *heap, uint32_t owner) {
+static void search_all(const Heap *heap, size_t owner, GapSearch *search) {
+    const Item *item = &heap->items[owner];
+    bool is_single = item->next == SIZE_MAX;
+    for (size_t i = 0; i < heap->placed_count; i++) {
+        const Placed *placed = &heap->placed[i];
+        if (placed->born > item->group_freed || placed->freed < item->born) continue;
+        bool surely = is_single && placed->is_single;
+        if (surely || lists_meet(heap, owner, placed->owner)) {
+            pass_by(search, placed->offset_bytes, placed->end_bytes);
+        }
+    }
+}
+
+static void put_in_order(Heap *heap, size_t owner) {
+    const Item *item = &heap->items[owner];
     size_t low = 0, high = heap->placed_count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (is_lower(heap, owner, heap->placed[middle])) high = middle;
+        if (item->offset_bytes < heap->placed[middle].offset_bytes) high = middle;
         else low = middle + 1;
     }
     memmove(heap->placed + low + 1, heap->placed + low, (heap->placed_count - low) * sizeof *heap->placed);
-    heap->placed[low] = owner;
+    heap->placed[low] = (Placed){
+        .offset_bytes = item->offset_bytes,
+        .end_bytes = end_of(item),
+        .born = item->born,
+        .freed = item->group_freed,
+        .owner = (uint32_t)owner,
+        .is_single = item->next == SIZE_MAX,
+    };
     heap->placed_count++;
 }
 
 static int64_t place_owner(Heap *heap, size_t owner) {
     Item *item = &heap->items[owner];
-    heap->hit_count = 0;
-    for (size_t i = owner; i != SIZE_MAX; i = heap->items[i].next) {
-        find_overlaps(heap, heap->items[i].born, heap->items[i].freed, owner);
+    GapSearch search = {.size_bytes = item->size_bytes, .best = -1, .best_size = INT64_MAX};
+    if (!search_hits(heap, owner, &search)) {
+        search = (GapSearch){.size_bytes = item->size_bytes, .best = -1, .best_size = INT64_MAX};
+        search_all(heap, owner, &search);
     }
-    order_hits(heap, owner);
-    item->offset_bytes = best_gap(heap, item->size_bytes);
-    put_in_order(heap, (uint32_t)owner);
+    item->offset_bytes = search.best >= 0 ? search.best : round_up(search.end, ALIGNMENT_BYTES);
+    put_in_order(heap, owner);
     for (size_t i = owner; i != SIZE_MAX; i = heap->items[i].next) put_in_tree(heap, i);
     return end_of(item);
 }
@@ -357,7 +400,7 @@ static void index_items(Heap *heap) {
     heap->leaves = 1;
     while (heap->leaves < heap->count) heap->leaves *= 2;
     heap->latest = HLO_NEW_ARRAY(heap->arena, int64_t, 2 * heap->leaves);
-    heap->placed = HLO_NEW_ARRAY(heap->arena, uint32_t, heap->count);
+    heap->placed = HLO_NEW_ARRAY(heap->arena, Placed, heap->count);
     heap->hits = HLO_NEW_ARRAY(heap->arena, uint32_t, heap->count);
 }
 
