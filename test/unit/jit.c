@@ -373,17 +373,17 @@ static void jit_reductions(void **state) {
     static const Case cases[] = {
         {"rows",
          "HloModule m\n" ADD_S32 "ENTRY e { a = s32[2,3] parameter(0) z = s32[] constant(10) ROOT r = s32[2] reduce(a, "
-                                 "z), dimensions={1}, to_apply=add }",
+         "z), dimensions={1}, to_apply=add }",
          {"s32[2,3] {{1, 2, 3}, {4, 5, 6}}"},
          "s32[2] {16, 25}"},
         {"columns",
          "HloModule m\n" ADD_F32 "ENTRY e { a = f32[2,3] parameter(0) z = f32[] constant(0) ROOT r = f32[3] reduce(a, "
-                                 "z), dimensions={0}, to_apply=add }",
+         "z), dimensions={0}, to_apply=add }",
          {"f32[2,3] {{1, 2, 3}, {4, 5, 6}}"},
          "f32[3] {5, 7, 9}"},
         {"nothing to reduce",
          "HloModule m\n" ADD_F32 "ENTRY e { a = f32[2,0] parameter(0) z = f32[] constant(7) ROOT r = f32[2] reduce(a, "
-                                 "z), dimensions={1}, to_apply=add }",
+         "z), dimensions={1}, to_apply=add }",
          {"f32[2,0] {{}, {}}"},
          "f32[2] {7, 7}"},
         {"two at once",
@@ -398,7 +398,7 @@ static void jit_reductions(void **state) {
          "(f32[] 5, s32[] 1)"},
         {"windows",
          "HloModule m\n" ADD_S32 "ENTRY e { a = s32[4] parameter(0) z = s32[] constant(0) ROOT r = s32[4] "
-                                 "reduce-window(a, z), window={size=3 pad=1_1}, to_apply=add }",
+         "reduce-window(a, z), window={size=3 pad=1_1}, to_apply=add }",
          {"s32[4] {1, 2, 3, 4}"},
          "s32[4] {3, 6, 9, 7}"},
         {"strided windows with holes",
@@ -517,7 +517,7 @@ static void jit_tiled_products_agree_with_sums(void **state) {
     static const Case cases[] = {
         {"ones",
          "HloModule m\n" ADD_F32 "ENTRY e { i = f32[15,37] iota(), iota_dimension=0 o = f32[] constant(1) b = "
-                                 "f32[37,45] broadcast(o), dimensions={}\n"
+         "f32[37,45] broadcast(o), dimensions={}\n"
          "  d = f32[15,45] dot(i, b), lhs_contracting_dims={1}, rhs_contracting_dims={0} z = f32[] constant(0)\n"
          "  c = f32[15] reduce(d, z), dimensions={1}, to_apply=add s = f32[] reduce(d, z), dimensions={0,1}, "
          "to_apply=add ROOT r = (f32[15], f32[]) tuple(c, s) }",
@@ -651,6 +651,73 @@ static void jit_library_operations(void **state) {
     expect_cases(cases, HLO_COUNT(cases));
 }
 
+static void jit_linear_algebra(void **state) {
+    (void)state;
+    static const Case cases[] = {
+        {"lower triangle of a factor",
+         "a = f32[2,2] parameter(0) ROOT r = f32[2,2] cholesky(a), lower=true",
+         {"f32[2,2] {{4, 99}, {2, 5}}"},
+         "f32[2,2] {{2, 0}, {1, 2}}"},
+        {"upper triangle of a factor, in batches",
+         "a = f64[2,2,2] parameter(0) ROOT r = f64[2,2,2] cholesky(a)",
+         {"f64[2,2,2] {{{4, 2}, {99, 5}}, {{1, 2}, {2, 1}}}"},
+         "f64[2,2,2] {{{2, 1}, {0, 2}}, {{nan, nan}, {nan, nan}}}"},
+        {"solve from the left",
+         "a = f32[2,2] parameter(0) b = f32[2,1] parameter(1) ROOT r = f32[2,1] triangular-solve(a, b), "
+         "left_side=true, "
+         "lower=true, unit_diagonal=false, transpose_a=NO_TRANSPOSE",
+         {"f32[2,2] {{2, 9}, {1, 2}}", "f32[2,1] {{2}, {5}}"},
+         "f32[2,1] {{1}, {2}}"},
+        {"solve from the right with the transpose",
+         "a = f32[2,2] parameter(0) b = f32[1,2] parameter(1) ROOT r = f32[1,2] triangular-solve(a, b), "
+         "left_side=false, lower=true, unit_diagonal=true, transpose_a=TRANSPOSE",
+         {"f32[2,2] {{7, 9}, {3, 7}}", "f32[1,2] {{1, 5}}"},
+         "f32[1,2] {{1, 2}}"},
+        {"LU with pivots",
+         "a = f32[2,2]{0,1} parameter(0) ROOT r = (f32[2,2]{0,1}, s32[2], s32[]) custom-call(a), "
+         "custom_call_target=\"lapack_sgetrf_ffi\", api_version=API_VERSION_TYPED_FFI, backend_config={}",
+         {"f32[2,2] {{1, 2}, {3, 4}}"},
+         "(f32[2,2] {{3, 4}, {0.33333333, 0.66666667}}, s32[2] {2, 2}, s32[] 0)"},
+        {"QR of a column",
+         "a = f64[2,1]{0,1} parameter(0) ROOT r = (f64[2,1]{0,1}, f64[1]) custom-call(a), "
+         "custom_call_target=\"lapack_dgeqrf_ffi\", api_version=API_VERSION_TYPED_FFI, backend_config={}",
+         {"f64[2,1] {{3}, {4}}"},
+         "(f64[2,1] {{-5}, {0.5}}, f64[1] {1.6})"},
+        {"eigenvalues rise",
+         "a = f64[2,2]{0,1} parameter(0) c = (f64[2,2]{0,1}, f64[2], s32[]) custom-call(a), "
+         "custom_call_target=\"lapack_dsyevd_ffi\", api_version=API_VERSION_TYPED_FFI, backend_config={mode = 86 : "
+         "ui8, "
+         "uplo = 76 : ui8} ROOT w = f64[2] get-tuple-element(c), index=1",
+         {"f64[2,2] {{2, 9}, {1, 2}}"},
+         "f64[2] {1, 3}"},
+        {"singular values fall, and the factors multiply to the matrix",
+         "a = f64[2,3]{0,1} parameter(0) c = (f64[2,3]{0,1}, f64[2], f64[2,2]{0,1}, f64[3,3]{0,1}, s32[]) "
+         "custom-call(a), "
+         "custom_call_target=\"lapack_dgesdd_ffi\", api_version=API_VERSION_TYPED_FFI, backend_config={mode = 65 : "
+         "ui8} "
+         "s = f64[2] get-tuple-element(c), index=1 u = f64[2,2]{0,1} get-tuple-element(c), index=2 v = f64[3,3]{0,1} "
+         "get-tuple-element(c), index=3 t = f64[2,3] slice(v), slice={[0:2], [0:3]} b = f64[2,2] broadcast(s), "
+         "dimensions={1} us = f64[2,2] multiply(u, b) m = f64[2,3] dot(us, t), lhs_contracting_dims={1}, "
+         "rhs_contracting_dims={0} n = f64[3,3] dot(v, v), lhs_contracting_dims={1}, rhs_contracting_dims={1} "
+         "ROOT r = (f64[2], f64[2,3], f64[3,3]) tuple(s, m, n)",
+         {"f64[2,3] {{3, 0, 0}, {0, -4, 0}}"},
+         "(f64[2] {4, 3}, f64[2,3] {{3, 0, 0}, {0, -4, 0}}, f64[3,3] {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}})"},
+    };
+    expect_cases(cases, HLO_COUNT(cases));
+}
+
+// The sum could be written over its first operand, but its second one reads the same memory in another order.
+static void jit_place_shared_with_another_order_is_read_first(void **state) {
+    (void)state;
+    static const Case cases[] = {
+        {"matrix plus its transpose",
+         "a = s32[2,2] parameter(0) b = s32[2,2] negate(a) c = s32[2,2]{0,1} bitcast(b) ROOT d = s32[2,2] add(b, c)",
+         {"s32[2,2] {{1, 2}, {30, 4}}"},
+         "s32[2,2] {{-2, -32}, {-32, -8}}"},
+    };
+    expect_cases(cases, HLO_COUNT(cases));
+}
+
 // ---- refusing -------------------------------------------------------------------------------------------
 
 static void expect_failure(const Case *c, HloCode code, const char *words) {
@@ -694,6 +761,8 @@ int main(void) {
         cmocka_unit_test(jit_control_flow),
         cmocka_unit_test(jit_fusions),
         cmocka_unit_test(jit_library_operations),
+        cmocka_unit_test(jit_linear_algebra),
+        cmocka_unit_test(jit_place_shared_with_another_order_is_read_first),
         cmocka_unit_test(jit_unknown_operation_is_named),
         cmocka_unit_test(jit_arguments_are_checked),
     };

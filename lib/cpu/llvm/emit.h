@@ -296,6 +296,10 @@ void emit_sort(Gen *g, Scope *scope, const HloInstruction *inst, Place *dest);
 void emit_rng_bit_generator(Gen *g, Scope *scope, const HloInstruction *inst, Place *dest);
 void emit_topk(Gen *g, Scope *scope, const HloInstruction *inst, Place *dest);
 void emit_fft(Gen *g, Scope *scope, const HloInstruction *inst, Place *dest);
+void emit_cholesky(Gen *g, Scope *scope, const HloInstruction *inst, Place *dest);
+void emit_triangular_solve(Gen *g, Scope *scope, const HloInstruction *inst, Place *dest);
+// A custom call to LAPACK; false when it is none, or not one that is known.
+bool emit_lapack(Gen *g, Scope *scope, const HloInstruction *inst, Place *dest);
 void emit_custom_call(Gen *g, Scope *scope, const HloInstruction *inst, Place *dest);
 // The rows of all operations of the last kind: which opcodes are heavy, and who writes them.
 typedef void Emitter(Gen *g, Scope *scope, const HloInstruction *inst, Place *dest);
@@ -326,6 +330,8 @@ void call_kernel(Gen *g, const HloInstruction *inst, LLVMValueRef allocations, L
 // Fills g->mod with one function per computation that runs; the entry's is called `hlo_entry`.
 void emit_module(Gen *g);
 // Calls a function of the runtime (runtime.c): void f(ptr or i64 …).
+// A constant array of numbers, the descriptor that a runtime function takes.
+LLVMValueRef gen_numbers(Gen *g, const int64_t *numbers, size_t count);
 void call_runtime(Gen *g, const char *name, LLVMValueRef *args, unsigned count);
 
 #endif

@@ -21,6 +21,7 @@ typedef struct Kernel {
 // One use of an instruction's buffers.
 typedef struct Call {
     int64_t *slots;
+    const HloShape **shapes;          // of the leaves, parallel to slots
     size_t slot_count, result_start;  // slots from result_start on are written
     HloBufferSlice *slices;           // distinct ones
     bool *written, *noalias;
@@ -109,6 +110,7 @@ static void add_leaves(Gen *g, Call *call, const HloInstruction *inst, bool writ
         if (at == call->count) call->slices[call->count++] = slice;
         if (slice.size_bytes > call->slices[at].size_bytes) call->slices[at].size_bytes = slice.size_bytes;
         call->written[at] = call->written[at] || written;
+        call->shapes[call->slot_count] = leaves.items[k].shape;
         call->slots[call->slot_count++] = (int64_t)at;
     }
 }
@@ -118,6 +120,7 @@ static Call describe_call(Gen *g, const HloInstruction *inst) {
     for (size_t k = 0; k < hlo_operand_count(inst); k++) limit += hlo_shape_leaf_count(hlo_operand(inst, k)->shape);
     Call call = {
         .slots = HLO_NEW_ARRAY(g->arena, int64_t, limit),
+        .shapes = HLO_NEW_ARRAY(g->arena, const HloShape *, limit),
         .slices = HLO_NEW_ARRAY(g->arena, HloBufferSlice, limit),
         .written = HLO_NEW_ARRAY(g->arena, bool, limit),
         .noalias = HLO_NEW_ARRAY(g->arena, bool, limit),
@@ -210,19 +213,14 @@ static Kernel *find_kernel(Gen *g, const HloInstruction *inst, const Call *call,
 
 // ---- making one -----------------------------------------------------------------------------------------
 
-typedef struct PlaceItem {
-    Place *place;
-    size_t next;
-} PlaceItem;
-
-// The place of a whole value whose array leaves, in pre-order, are the parameters slots[0], slots[1], …
-static Place *parameter_place(Gen *g, const HloShape *shape, LLVMValueRef fn, const int64_t **slots) {
+// The place of a whole value whose array leaves, in pre-order, are at *bases, which is moved behind them.
+static Place *parameter_place(Gen *g, const HloShape *shape, LLVMValueRef **bases) {
     Place *root = place_new(g, shape, NULL);
     HloVec stack = {0};
     hlo_vec_push(g->arena, &stack, root);
     while (stack.count) {
         Place *place = hlo_vec_pop(&stack);
-        if (hlo_shape_is_array(place->shape)) place->base = LLVMGetParam(fn, (unsigned)*(*slots)++);
+        if (hlo_shape_is_array(place->shape)) place->base = *(*bases)++;
         if (!hlo_shape_is_tuple(place->shape)) continue;
         place->elements = HLO_NEW_ARRAY(g->arena, Place *, place->shape->rank);
         for (size_t k = place->shape->rank; k-- > 0;) {
@@ -262,19 +260,47 @@ static void start_function(Gen *g, LLVMValueRef fn) {
     LLVMPositionBuilderAtEnd(g->b, LLVMAppendBasicBlockInContext(g->cx, fn, "entry"));
 }
 
+static bool is_row_major(const HloShape *shape) {
+    return !shape->layout || hlo_layout_is_default(shape->layout);
+}
+
+// Whether a result in an operand's place can be written element by element: the same elements lie at the same
+// positions in both.
+static bool lie_alike(const HloShape *a, const HloShape *b) {
+    if (shape_same_memory(a, b)) return true;
+    return is_row_major(a) && is_row_major(b) && hlo_shape_elem_count(a) == hlo_shape_elem_count(b);
+}
+
+// The addresses of all leaves. An operand that shares a result's place but has its elements in another order is set
+// aside first, because the result would overwrite elements that are still to be read.
+static LLVMValueRef *leaf_addresses(Gen *g, const Call *call) {
+    LLVMValueRef *bases = HLO_NEW_ARRAY(g->arena, LLVMValueRef, call->slot_count);
+    for (size_t k = 0; k < call->slot_count; k++) {
+        bases[k] = LLVMGetParam(g->fn, (unsigned)call->slots[k]);
+        bool aside = false;
+        for (size_t j = call->result_start; j < call->slot_count && k < call->result_start; j++) {
+            if (call->slots[j] != call->slots[k]) continue;
+            g->in_place = true;
+            aside = aside || !lie_alike(call->shapes[j], call->shapes[k]);
+        }
+        if (!aside) continue;
+        Place *copy = place_scratch(g, call->shapes[k]);
+        emit_copy(g, place_new(g, call->shapes[k], bases[k]), copy);
+        bases[k] = copy->base;
+    }
+    return bases;
+}
+
 static void fill_kernel(Gen *g, const HloInstruction *inst, const Call *call, LLVMValueRef fn) {
     start_function(g, fn);
+    g->in_place = false;
     Scope *scope = scope_new(g, NULL, NULL);
-    const int64_t *slots = call->slots;
+    LLVMValueRef *bases = leaf_addresses(g, call);
     for (size_t k = 0; k < hlo_operand_count(inst); k++) {
-        Place *place = parameter_place(g, hlo_operand(inst, k)->shape, fn, &slots);
+        Place *place = parameter_place(g, hlo_operand(inst, k)->shape, &bases);
         *hlo_map_at(g->arena, &scope->places, hlo_operand(inst, k)) = place;
     }
-    g->in_place = false;
-    for (size_t k = call->result_start; k < call->slot_count; k++) {
-        for (size_t j = 0; j < call->result_start; j++) g->in_place |= call->slots[k] == call->slots[j];
-    }
-    Place *dest = parameter_place(g, inst->shape, fn, &slots);
+    Place *dest = parameter_place(g, inst->shape, &bases);
     if (!gen_failed(g)) plan_kernel(g, scope, inst);
     if (!gen_failed(g)) emit_into(g, scope, inst, dest);
     LLVMBuildRetVoid(g->b);

@@ -15,8 +15,7 @@ void call_runtime(Gen *g, const char *name, LLVMValueRef *args, unsigned count) 
     LLVMBuildCall2(g->b, type, fn, args, count, "");
 }
 
-// A constant array of numbers.
-static LLVMValueRef descriptor(Gen *g, const int64_t *numbers, size_t count) {
+LLVMValueRef gen_numbers(Gen *g, const int64_t *numbers, size_t count) {
     LLVMValueRef *values = HLO_NEW_ARRAY(g->arena, LLVMValueRef, count);
     for (size_t k = 0; k < count; k++) values[k] = const_i64(g, numbers[k]);
     LLVMValueRef data = LLVMConstArray2(g->i64, values, count);
@@ -129,7 +128,8 @@ void emit_sort(Gen *g, Scope *scope, const HloInstruction *inst, Place *dest) {
     for (size_t k = 0; k < count; k++) widest = d[4 + k] > widest ? d[4 + k] : widest;
     if (!hlo_i64_mul(d[2], 16 + widest, &bytes)) bytes = -1;
     LLVMValueRef scratch = scratch_take(g, bytes);
-    LLVMValueRef args[4] = {descriptor(g, d, 4 + count), address_table(g, places, count), comparator(g, inst), scratch};
+    LLVMValueRef args[4] = {gen_numbers(g, d, 4 + count), address_table(g, places, count), comparator(g, inst),
+                            scratch};
     call_runtime(g, "hlo_rt_sort", args, 4);
 }
 
@@ -153,7 +153,7 @@ static void call_topk(Gen *g, Scope *scope, const HloInstruction *inst, Place *d
     Place *in = row_major_operand(g, scope, hlo_operand(inst, 0));
     if (gen_failed(g)) return;
     int64_t d[4] = {hlo_shape_elem_count(from) / length, length, k, largest};
-    LLVMValueRef args[5] = {descriptor(g, d, 4), in->base, dest->elements[0]->base, dest->elements[1]->base,
+    LLVMValueRef args[5] = {gen_numbers(g, d, 4), in->base, dest->elements[0]->base, dest->elements[1]->base,
                             scratch_take(g, length * 16)};
     call_runtime(g, "hlo_rt_topk", args, 5);
 }
@@ -190,7 +190,7 @@ void emit_rng_bit_generator(Gen *g, Scope *scope, const HloInstruction *inst, Pl
         d[4 + k] = out->dims[k];
         d[4 + out->rank + k] = strides[k];
     }
-    LLVMValueRef args[4] = {descriptor(g, d, 4 + 2 * out->rank), state->base, dest->elements[0]->base,
+    LLVMValueRef args[4] = {gen_numbers(g, d, 4 + 2 * out->rank), state->base, dest->elements[0]->base,
                             dest->elements[1]->base};
     call_runtime(g, "hlo_rt_rng", args, 4);
 }
@@ -224,7 +224,7 @@ void emit_fft(Gen *g, Scope *scope, const HloInstruction *inst, Place *dest) {
         d[4 + rank + k] = lengths.data[k];
         d[4 + 2 * rank + k] = inst->shape->dims[skip + k];
     }
-    LLVMValueRef args[4] = {descriptor(g, d, 4 + 3 * rank), in->base, dest->base,
+    LLVMValueRef args[4] = {gen_numbers(g, d, 4 + 3 * rank), in->base, dest->base,
                             scratch_take(g, runtime_fft_scratch(d))};
     if (!gen_failed(g)) call_runtime(g, "hlo_rt_fft", args, 4);
 }
@@ -237,5 +237,6 @@ void emit_custom_call(Gen *g, Scope *scope, const HloInstruction *inst, Place *d
         call_topk(g, scope, inst, dest, true);
         return;
     }
+    if (emit_lapack(g, scope, inst, dest)) return;
     gen_fail(g, HLO_UNIMPLEMENTED, "%%%s = custom-call(...): no implementation of \"%s\" for cpu", inst->name, target);
 }

@@ -161,7 +161,9 @@ const RuntimeSymbol *runtime_symbols(size_t *count) {
         {"memcpy", (void *)memcpy}, {"memmove", (void *)memmove}, {"memset", (void *)memset},
         {"fma", (void *)(double (*)(double, double, double))fma},
         {"fmaf", (void *)(float (*)(float, float, float))fmaf},
-        RUNTIME(hlo_rt_sort), RUNTIME(hlo_rt_topk), RUNTIME(hlo_rt_rng), RUNTIME(hlo_rt_fft),
+        RUNTIME(hlo_rt_sort), RUNTIME(hlo_rt_topk), RUNTIME(hlo_rt_rng), RUNTIME(hlo_rt_fft), RUNTIME(hlo_rt_cholesky),
+        RUNTIME(hlo_rt_lu), RUNTIME(hlo_rt_triangular_solve), RUNTIME(hlo_rt_qr), RUNTIME(hlo_rt_householder_product),
+        RUNTIME(hlo_rt_eigh), RUNTIME(hlo_rt_svd),
     };
     *count = sizeof symbols / sizeof symbols[0];
     return symbols;

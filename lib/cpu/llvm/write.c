@@ -20,6 +20,8 @@ static const HeavyRow heavy_rows[] = {
     {HLO_OP_RNG_BIT_GENERATOR, emit_rng_bit_generator},
     {HLO_OP_TOPK, emit_topk},
     {HLO_OP_FFT, emit_fft},
+    {HLO_OP_CHOLESKY, emit_cholesky},
+    {HLO_OP_TRIANGULAR_SOLVE, emit_triangular_solve},
     {HLO_OP_CUSTOM_CALL, emit_custom_call},
 };
 
@@ -71,14 +73,19 @@ void emit_copy(Gen *g, Place *from, Place *to) {
         for (size_t k = 0; k < from->shape->rank; k++) emit_copy(g, from->elements[k], to->elements[k]);
         return;
     }
-    if (!hlo_shape_is_array(from->shape) || from->base == to->base || hlo_shape_elem_count(to->shape) == 0) return;
+    if (!hlo_shape_is_array(from->shape) || hlo_shape_elem_count(to->shape) == 0) return;
     if (from->shape->type != to->shape->type) {
         gen_fail(g, HLO_INTERNAL, "a copy changes the element type");
         return;
     }
     if (shape_same_memory(from->shape, to->shape)) {
-        copy_bytes(g, from->base, to->base, hlo_shape_size_bytes(to->shape));
+        if (from->base != to->base) copy_bytes(g, from->base, to->base, hlo_shape_size_bytes(to->shape));
         return;
+    }
+    if (from->base == to->base) {  // a change of layout in place
+        Place *aside = place_scratch(g, from->shape);
+        copy_bytes(g, from->base, aside->base, hlo_shape_size_bytes(from->shape));
+        from = aside;
     }
     Counter counter = count_over(g, to->shape, false);
     Value value = load_at(g, from->shape, from->base, index_position(g, counter.index, from->shape));
