@@ -145,10 +145,11 @@ static void derive_frontend_attributes(HloModule *m, HloInstruction *inst, const
     if (map->count) hlo_set_data(m, inst, HLO_ATTR_FRONTEND_ATTRIBUTES, map);
 }
 
-// A sharding speaks of leaves, so it fits exactly when there are as many of them.
+// A sharding speaks of leaves and of dimensions, so it fits when there are as many of them.
 static void derive_sharding(HloModule *m, HloInstruction *inst, const HloInstruction *from) {
     bool moves_dims = inst->op == HLO_OP_RESHAPE || inst->op == HLO_OP_TRANSPOSE;
     bool same_leaves = hlo_shape_is_tuple(inst->shape) == hlo_shape_is_tuple(from->shape) &&
+                       inst->shape->rank == from->shape->rank &&
                        hlo_shape_leaf_count(inst->shape) == hlo_shape_leaf_count(from->shape);
     const void *sharding = hlo_data(from, HLO_ATTR_SHARDING);
     if (!same_leaves) {

@@ -2,8 +2,10 @@
 
 #include "algsimp.h"
 
-static const HloWindow *window_of(const HloInstruction *inst) {
-    return hlo_data(inst, HLO_ATTR_WINDOW);
+// The window's dimensions; none may be stored when there are none.
+static HloWindow window_of(const HloInstruction *inst) {
+    const HloWindow *window = hlo_data(inst, HLO_ATTR_WINDOW);
+    return window ? *window : (HloWindow){0};
 }
 
 static const HloConvDims *labels_of(const HloInstruction *inst) {
@@ -11,6 +13,7 @@ static const HloConvDims *labels_of(const HloInstruction *inst) {
 }
 
 static void set_window(HloAlg *alg, HloInstruction *conv, const HloWindowDim *dims, size_t rank) {
+    if (rank == 0) return;
     HloWindow *window = HLO_NEW(&alg->m->arena, HloWindow);
     *window = (HloWindow){hlo_arena_copy(&alg->m->arena, dims, rank * sizeof *dims), rank};
     hlo_set_data(alg->m, conv, HLO_ATTR_WINDOW, window);
@@ -26,8 +29,7 @@ static HloInstruction *conv_empty(HloAlg *alg, HloInstruction *inst) {
 // The pad by zeros that is operand k; NULL when that is something else.
 static HloInstruction *zero_pad(const HloAlg *alg, const HloInstruction *inst, size_t k) {
     HloInstruction *pad = hlo_operand(inst, k);
-    const HloWindow *window = window_of(inst);
-    if (!alg->conv_pad || !window || window->rank != labels_of(inst)->spatial_count || pad->op != HLO_OP_PAD) return NULL;
+    if (!alg->conv_pad || window_of(inst).rank != labels_of(inst)->spatial_count || pad->op != HLO_OP_PAD) return NULL;
     return hlo_alg_is_scalar_value(hlo_operand(pad, 1), 0) ? pad : NULL;
 }
 
@@ -54,14 +56,14 @@ static HloInstruction *conv_pad_input(HloAlg *alg, HloInstruction *inst) {
     const HloPaddingDim *padding = ((const HloPadding *)hlo_data(pad, HLO_ATTR_PADDING))->dims;
     const HloConvDims *labels = labels_of(inst);
     if (!is_unpadded(padding[labels->input_batch]) || !is_unpadded(padding[labels->input_feature])) return NULL;
-    const HloWindow *window = window_of(inst);
-    HloWindowDim *dims = hlo_arena_copy(alg->scratch, window->dims, window->rank * sizeof *dims);
-    for (size_t d = 0; d < window->rank; d++) {
+    HloWindow window = window_of(inst);
+    HloWindowDim *dims = hlo_arena_copy(alg->scratch, window.dims, window.rank * sizeof *dims);
+    for (size_t d = 0; d < window.rank; d++) {
         if (!add_padding(&dims[d], padding[labels->input_spatial[d]])) return NULL;
     }
     HloInstruction *const operands[] = {hlo_operand(pad, 0), hlo_operand(inst, 1)};
     HloInstruction *conv = hlo_build_clone(alg->rw, inst, NULL, operands, 2);
-    if (conv) set_window(alg, conv, dims, window->rank);
+    if (conv) set_window(alg, conv, dims, window.rank);
     return conv;
 }
 
@@ -72,10 +74,10 @@ static HloInstruction *conv_pad_filter(HloAlg *alg, HloInstruction *inst) {
     const HloPaddingDim *padding = ((const HloPadding *)hlo_data(pad, HLO_ATTR_PADDING))->dims;
     const HloConvDims *labels = labels_of(inst);
     if (!is_unpadded(padding[labels->kernel_input_feature]) || !is_unpadded(padding[labels->kernel_output_feature])) return NULL;
-    const HloWindow *window = window_of(inst);
+    HloWindow window = window_of(inst);
     HloInstruction *filter = hlo_operand(pad, 0);
-    HloWindowDim *dims = hlo_arena_copy(alg->scratch, window->dims, window->rank * sizeof *dims);
-    for (size_t d = 0; d < window->rank; d++) {
+    HloWindowDim *dims = hlo_arena_copy(alg->scratch, window.dims, window.rank * sizeof *dims);
+    for (size_t d = 0; d < window.rank; d++) {
         HloPaddingDim p = padding[labels->kernel_spatial[d]];
         if (p.low || p.high || dims[d].window_dilation != 1) return NULL;
         dims[d].window_dilation = p.interior + 1;
@@ -83,7 +85,7 @@ static HloInstruction *conv_pad_filter(HloAlg *alg, HloInstruction *inst) {
     }
     HloInstruction *const operands[] = {hlo_operand(inst, 0), filter};
     HloInstruction *conv = hlo_build_clone(alg->rw, inst, NULL, operands, 2);
-    if (conv) set_window(alg, conv, dims, window->rank);
+    if (conv) set_window(alg, conv, dims, window.rank);
     return conv;
 }
 
@@ -116,12 +118,12 @@ static bool is_spread(HloWindowDim w, ConvSizes size) {
 
 static bool is_cheaper_swapped(const HloInstruction *inst) {
     double cost = 1, swapped = 1;
-    const HloWindow *window = window_of(inst);
-    for (size_t d = 0; d < window->rank; d++) {
+    HloWindow window = window_of(inst);
+    for (size_t d = 0; d < window.rank; d++) {
         ConvSizes size = sizes_at(inst, d);
-        if (is_symmetric(window->dims[d], size)) continue;
+        if (is_symmetric(window.dims[d], size)) continue;
         cost *= (double)size.kernel;
-        swapped *= (double)(is_spread(window->dims[d], size) ? size.kernel : size.input);
+        swapped *= (double)(is_spread(window.dims[d], size) ? size.kernel : size.input);
     }
     return cost > swapped;
 }
@@ -156,8 +158,7 @@ static const HloConvDims *swapped_labels(HloAlg *alg, const HloConvDims *old) {
 }
 
 static bool is_plain(const HloInstruction *inst) {
-    const HloWindow *window = window_of(inst);
-    return window && window->rank == labels_of(inst)->spatial_count && hlo_int(inst, HLO_ATTR_FEATURE_GROUP_COUNT) == 1 &&
+    return window_of(inst).rank == labels_of(inst)->spatial_count && hlo_int(inst, HLO_ATTR_FEATURE_GROUP_COUNT) == 1 &&
            hlo_int(inst, HLO_ATTR_BATCH_GROUP_COUNT) == 1 && !hlo_has(inst, HLO_ATTR_SPARSITY_CONFIG);
 }
 
@@ -171,11 +172,11 @@ static void swap_precision(HloAlg *alg, HloInstruction *conv) {
 // The filter along the dimensions that the swap turns around.
 static HloInstruction *reversed_filter(HloAlg *alg, HloInstruction *inst) {
     HloInstruction *filter = hlo_operand(inst, 1);
-    const HloWindow *window = window_of(inst);
-    int64_t *dims = hlo_alg_ints(alg, window->rank);
+    HloWindow window = window_of(inst);
+    int64_t *dims = hlo_alg_ints(alg, window.rank);
     size_t count = 0;
-    for (size_t d = 0; d < window->rank; d++) {
-        if (is_symmetric(window->dims[d], sizes_at(inst, d)) || window->dims[d].reversal) continue;
+    for (size_t d = 0; d < window.rank; d++) {
+        if (is_symmetric(window.dims[d], sizes_at(inst, d)) || window.dims[d].reversal) continue;
         dims[count++] = labels_of(inst)->kernel_spatial[d];
     }
     if (!count) return filter;
@@ -187,13 +188,13 @@ static HloInstruction *reversed_filter(HloAlg *alg, HloInstruction *inst) {
 // convolution(x, f) -> convolution(reverse(f), x) when x is the smaller kernel.
 static HloInstruction *conv_swap(HloAlg *alg, HloInstruction *inst) {
     if (alg->layout_sensitive || !alg->conv_swap || !is_plain(inst) || !is_cheaper_swapped(inst)) return NULL;
-    const HloWindow *window = window_of(inst);
-    HloWindowDim *dims = hlo_arena_copy(alg->scratch, window->dims, window->rank * sizeof *dims);
-    for (size_t d = 0; d < window->rank; d++) dims[d] = swapped_dim(dims[d], sizes_at(inst, d));
+    HloWindow window = window_of(inst);
+    HloWindowDim *dims = hlo_arena_copy(alg->scratch, window.dims, window.rank * sizeof *dims);
+    for (size_t d = 0; d < window.rank; d++) dims[d] = swapped_dim(dims[d], sizes_at(inst, d));
     HloInstruction *const operands[] = {reversed_filter(alg, inst), hlo_operand(inst, 0)};
     HloInstruction *conv = hlo_build_clone(alg->rw, inst, NULL, operands, 2);
     if (!conv) return NULL;
-    set_window(alg, conv, dims, window->rank);
+    set_window(alg, conv, dims, window.rank);
     hlo_set_data(alg->m, conv, HLO_ATTR_DIM_LABELS, swapped_labels(alg, labels_of(inst)));
     swap_precision(alg, conv);
     return conv;
@@ -246,9 +247,9 @@ static HloInstruction *as_matrix(HloAlg *alg, HloInstruction *x, int64_t rows, i
 // A 1x1 convolution is a dot of bitcasts.
 static HloInstruction *conv_dot(HloAlg *alg, HloInstruction *inst) {
     if (!alg->layout_sensitive || !alg->conv_to_dot || !is_plain(inst)) return NULL;
-    const HloWindow *window = window_of(inst);
-    for (size_t d = 0; d < window->rank; d++) {
-        if (sizes_at(inst, d).kernel != 1 || !is_unit_window(window->dims[d])) return NULL;
+    HloWindow window = window_of(inst);
+    for (size_t d = 0; d < window.rank; d++) {
+        if (sizes_at(inst, d).kernel != 1 || !is_unit_window(window.dims[d])) return NULL;
     }
     if (hlo_shape_is_empty(inst->shape) || !lies_like_dot(inst)) return NULL;
     HloInstruction *x = hlo_operand(inst, 0), *filter = hlo_operand(inst, 1);
@@ -266,15 +267,15 @@ static HloInstruction *conv_dot(HloAlg *alg, HloInstruction *inst) {
 
 // Every feature has its own filter, and each spatial dimension either meets one filter element or is contracted.
 static bool is_pointwise(const HloInstruction *inst) {
-    const HloWindow *window = window_of(inst);
+    HloWindow window = window_of(inst);
     const HloConvDims *labels = labels_of(inst);
-    if (!window || window->rank != labels->spatial_count || hlo_has(inst, HLO_ATTR_SPARSITY_CONFIG)) return false;
+    if (window.rank != labels->spatial_count || hlo_has(inst, HLO_ATTR_SPARSITY_CONFIG)) return false;
     int64_t features = hlo_operand(inst, 0)->shape->dims[labels->input_feature];
     const HloShape *filter = hlo_operand(inst, 1)->shape;
     if (filter->dims[labels->kernel_input_feature] != 1 || filter->dims[labels->kernel_output_feature] != features ||
         hlo_int(inst, HLO_ATTR_FEATURE_GROUP_COUNT) != features || hlo_int(inst, HLO_ATTR_BATCH_GROUP_COUNT) != 1) return false;
-    for (size_t d = 0; d < window->rank; d++) {
-        HloWindowDim w = window->dims[d];
+    for (size_t d = 0; d < window.rank; d++) {
+        HloWindowDim w = window.dims[d];
         if (!is_unit_window(w) || w.window_dilation != 1 || w.reversal) return false;
         if (sizes_at(inst, d).kernel != 1 && inst->shape->dims[labels->output_spatial[d]] != 1) return false;
     }

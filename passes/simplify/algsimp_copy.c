@@ -26,7 +26,7 @@ static int64_t memory_space(const HloShape *shape) {
 static HloInstruction *copy_bitcast(HloAlg *alg, HloInstruction *inst) {
     HloInstruction *x = hlo_alg_bitcast_source(alg, inst);
     if (!x || memory_space(x->shape) != memory_space(inst->shape)) return NULL;
-    return hlo_build_bitcast(alg->rw, inst->shape, x);
+    return hlo_derive(alg->rw, hlo_build_bitcast(alg->rw, inst->shape, x), inst);
 }
 
 // copy(reshape(x)) -> reshape(x) to the copy's layout when the copy moves nothing.

@@ -144,25 +144,25 @@ static HloInstruction *zero_like_starts(HloAlg *alg, HloInstruction *inst) {
     return hlo_alg_like_int(alg, starts_of(inst)[0], 0);
 }
 
-// dynamic-slice(reshape(x), i) -> reshape(dynamic-slice(x, i)) when only dimensions of size 1 come and go.
+// dynamic-slice(reshape(x), i) -> reshape(dynamic-slice(x, i)) when only dimensions of size 1 come and go. Those of x
+// start at 0 wherever they went.
 static HloInstruction *dynamic_slice_reshape(HloAlg *alg, HloInstruction *inst) {
     HloInstruction *reshape = hlo_operand(inst, 0);
     HloDims deleted, inserted;
     if (alg->layout_sensitive || reshape->op != HLO_OP_RESHAPE) return NULL;
     if (!hlo_alg_reshape_ones(alg, reshape, &deleted, &inserted)) return NULL;
     HloInstruction *x = hlo_operand(reshape, 0);
-    size_t rank = x->shape->rank;
+    size_t rank = x->shape->rank, from = 0;
     HloInstruction **starts = HLO_NEW_ARRAY(alg->scratch, HloInstruction *, rank + 1), *zero = NULL;
     int64_t *sizes = hlo_alg_ints(alg, rank);
-    size_t from = 0;
     for (size_t d = 0; d < rank; d++) {
-        if (hlo_dims_has(deleted, (int64_t)d)) {
+        sizes[d] = 1;
+        if (x->shape->dims[d] == 1) {
             if (!zero) zero = zero_like_starts(alg, inst);
             starts[d] = zero;
-            sizes[d] = 1;
             continue;
         }
-        while (hlo_dims_has(inserted, (int64_t)from)) from++;
+        while (reshape->shape->dims[from] == 1) from++;
         starts[d] = starts_of(inst)[from];
         sizes[d] = inst->shape->dims[from++];
     }
@@ -282,7 +282,7 @@ static HloInstruction *update_pad(HloAlg *alg, HloInstruction *inst) {
         int64_t start = clamped_start(starts_of(inst)[d], total, size);
         dims[d] = (HloPaddingDim){start, total - start - size, 0};
     }
-    HloInstruction *pad = hlo_alg_binary(alg, inst->shape, HLO_OP_PAD, u, scalar);
+    HloInstruction *pad = hlo_derive(alg->rw, hlo_alg_binary(alg, inst->shape, HLO_OP_PAD, u, scalar), inst);
     if (pad) hlo_alg_set_padding(alg, pad, dims);
     return pad;
 }

@@ -8,9 +8,14 @@ static HloOpcode opposite(HloOpcode op) {
     return op == HLO_OP_MAXIMUM ? HLO_OP_MINIMUM : HLO_OP_MAXIMUM;
 }
 
+// x when it has the type of the result, which may be wider.
+static HloInstruction *if_same_type(HloInstruction *x, const HloInstruction *inst) {
+    return x->shape->type == inst->shape->type ? x : NULL;
+}
+
 static HloInstruction *minmax_self(HloAlg *alg, HloInstruction *inst) {
     (void)alg;
-    return hlo_operand(inst, 0) == hlo_operand(inst, 1) ? hlo_operand(inst, 0) : NULL;
+    return hlo_operand(inst, 0) == hlo_operand(inst, 1) ? if_same_type(hlo_operand(inst, 0), inst) : NULL;
 }
 
 // ---- neutral elements -----------------------------------------------------------------------------------
@@ -55,7 +60,7 @@ static HloInstruction *minmax_neutral(HloAlg *alg, HloInstruction *inst) {
     HloType type = inst->shape->type;
     if (!hlo_type_is_integral(type) && !(hlo_type_is_float(type) && alg->minmax_propagate_nan)) return NULL;
     for (size_t k = 0; k < 2; k++) {
-        if (is_neutral(hlo_operand(inst, k), inst->op)) return hlo_operand(inst, 1 - k);
+        if (is_neutral(hlo_operand(inst, k), inst->op)) return if_same_type(hlo_operand(inst, 1 - k), inst);
     }
     return NULL;
 }
@@ -66,9 +71,11 @@ static HloInstruction *minmax_neutral(HloAlg *alg, HloInstruction *inst) {
 static HloInstruction *minmax_absorb(HloAlg *alg, HloInstruction *inst) {
     (void)alg;
     HloInstruction *left = hlo_operand(inst, 0), *right = hlo_operand(inst, 1);
-    if (left->op == inst->op && (hlo_operand(left, 0) == right || hlo_operand(left, 1) == right)) return left;
+    if (left->op == inst->op && (hlo_operand(left, 0) == right || hlo_operand(left, 1) == right)) {
+        return if_same_type(left, inst);
+    }
     if (right->op != inst->op) return NULL;
-    if (hlo_operand(right, 0) == left) return right;
+    if (hlo_operand(right, 0) == left) return if_same_type(right, inst);
     if (hlo_operand(right, 1) != left) return NULL;
     hlo_set_operand(inst, 1, hlo_operand(right, 0));
     return inst;

@@ -135,7 +135,7 @@ HloInstruction *hlo_alg_bitcast_source(const HloAlg *alg, HloInstruction *inst) 
 
 static HloInstruction *reshape_bitcast(HloAlg *alg, HloInstruction *inst) {
     HloInstruction *x = hlo_alg_bitcast_source(alg, inst);
-    return x ? hlo_build_bitcast(alg->rw, inst->shape, x) : NULL;
+    return x ? hlo_derive(alg->rw, hlo_build_bitcast(alg->rw, inst->shape, x), inst) : NULL;
 }
 
 static const HloAlgRule rules[] = {

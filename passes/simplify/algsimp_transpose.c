@@ -100,7 +100,7 @@ static HloInstruction *transpose_ones(HloAlg *alg, HloInstruction *inst) {
 static HloInstruction *transpose_bitcast(HloAlg *alg, HloInstruction *inst) {
     HloInstruction *x = hlo_operand(inst, 0);
     if (!alg->layout_sensitive || !hlo_transpose_is_bitcast(x->shape, inst->shape, permutation_of(inst))) return NULL;
-    return hlo_build_bitcast(alg->rw, inst->shape, x);
+    return hlo_derive(alg->rw, hlo_build_bitcast(alg->rw, inst->shape, x), inst);
 }
 
 // The dimensions in `dims` of two shapes, `map`ped from one to the other, follow each other alike in memory.
@@ -133,6 +133,84 @@ static HloInstruction *transpose_broadcast(HloAlg *alg, HloInstruction *inst) {
     return hlo_alg_permuted_broadcast(alg, inst, permutation_of(inst));
 }
 
+// ---- depth to space -------------------------------------------------------------------------------------
+
+// Parts that are more are left to the transpose, which then moves less per slice.
+enum { MAX_PARTS = 5 };
+
+// reshape(transpose(reshape(x))): dimension `split` of x is split into `parts` times the rest, and `parts` moves to `to`.
+typedef struct DepthToSpace {
+    size_t split, to;
+    int64_t parts;
+} DepthToSpace;
+
+static bool splits_one_dim(const HloShape *from, const HloShape *to, DepthToSpace *form) {
+    if (to->rank != from->rank + 1) return false;
+    size_t d = 0;
+    while (d < from->rank && from->dims[d] == to->dims[d]) d++;
+    if (d == from->rank || to->dims[d] > MAX_PARTS || to->dims[d] < 2) return false;
+    if (to->dims[d] * to->dims[d + 1] != from->dims[d]) return false;
+    for (size_t i = d + 1; i < from->rank; i++) {
+        if (from->dims[i] != to->dims[i + 1]) return false;
+    }
+    form->split = d;
+    form->parts = to->dims[d];
+    return true;
+}
+
+// The permutation moves dimension `split` and keeps the order of all others; it goes before a dimension of x that is not
+// the split one, and not to the front.
+static bool moves_parts(HloDims permutation, DepthToSpace *form) {
+    int64_t to = hlo_dims_find(permutation, (int64_t)form->split), next = 0;
+    for (size_t d = 0; d < permutation.count; d++) {
+        if ((int64_t)d == to) continue;
+        if (next == (int64_t)form->split) next++;
+        if (permutation.data[d] != next++) return false;
+    }
+    form->to = (size_t)to;
+    return to > 0 && form->to + 1 < permutation.count && form->to != form->split && form->to != form->split + 1;
+}
+
+static bool merges_parts(const HloShape *x, const HloShape *result, DepthToSpace form) {
+    if (result->rank != x->rank) return false;
+    for (size_t d = 0; d < x->rank; d++) {
+        int64_t size = x->dims[d];
+        if (d == form.split) size /= form.parts;
+        if (d == form.to - 1) size *= form.parts;
+        if (result->dims[d] != size) return false;
+    }
+    return true;
+}
+
+static HloInstruction *joined_parts(HloAlg *alg, HloInstruction *x, const HloInstruction *from, DepthToSpace form) {
+    HloInstruction *parts[MAX_PARTS];
+    int64_t size = x->shape->dims[form.split] / form.parts;
+    for (int64_t i = 0; i < form.parts; i++) {
+        HloSliceDim *dims = hlo_alg_whole_slice(alg, x->shape);
+        dims[form.split] = (HloSliceDim){i * size, (i + 1) * size, 1};
+        parts[i] = hlo_derive(alg->rw, hlo_build_slice(alg->rw, x, dims), from);
+    }
+    HloInstruction *joined = hlo_build_concatenate(alg->rw, parts, (size_t)form.parts, (int64_t)form.to);
+    return hlo_derive(alg->rw, joined, from);
+}
+
+// reshape(transpose(reshape(x))) that moves parts of one dimension to another -> reshape(concatenate(slices of x)).
+static HloInstruction *transpose_parts(HloAlg *alg, HloInstruction *inst) {
+    HloInstruction *inner = hlo_operand(inst, 0);
+    DepthToSpace form = {0};
+    if (alg->layout_sensitive || !alg->space_to_depth || inner->op != HLO_OP_RESHAPE) return NULL;
+    if (hlo_user_count(inst) != 1 || hlo_user(inst, 0)->op != HLO_OP_RESHAPE || hlo_is_root(inst)) return NULL;
+    HloInstruction *x = hlo_operand(inner, 0), *outer = hlo_user(inst, 0);
+    if (!splits_one_dim(x->shape, inner->shape, &form) || !moves_parts(permutation_of(inst), &form)) return NULL;
+    if (!merges_parts(x->shape, outer->shape, form)) return NULL;
+    HloInstruction *joined = joined_parts(alg, x, inst, form);
+    HloInstruction *result = hlo_build_reshape(alg->rw, outer->shape, joined);
+    if (!result) return NULL;
+    hlo_replace_with(alg->rw, outer, result, "transpose-parts",
+                     HLO_REPLACE_RELAY_CONTROL | HLO_REPLACE_KEEP_OPERANDS);
+    return inst;
+}
+
 static const HloAlgRule rules[] = {
     {HLO_OP_TRANSPOSE, "transpose-same", transpose_same, HLO_ALG_PLAIN},
     {HLO_OP_TRANSPOSE, "transpose-twice", transpose_twice, HLO_ALG_PLAIN},
@@ -141,6 +219,7 @@ static const HloAlgRule rules[] = {
     {HLO_OP_TRANSPOSE, "transpose-any-dot", transpose_any_dot, HLO_ALG_PLAIN},
     {HLO_OP_TRANSPOSE, "transpose-ones", transpose_ones, HLO_ALG_PLAIN},
     {HLO_OP_TRANSPOSE, "transpose-bitcast", transpose_bitcast, HLO_ALG_PLAIN},
+    {HLO_OP_TRANSPOSE, "transpose-parts", transpose_parts, HLO_ALG_IN_PLACE},
     {HLO_OP_TRANSPOSE, "transpose-broadcast", transpose_broadcast, HLO_ALG_PLAIN},
 };
 

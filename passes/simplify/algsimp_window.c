@@ -19,8 +19,18 @@ static HloInstruction *window_is_left_alone(HloAlg *alg, HloInstruction *inst) {
 }
 
 static HloInstruction *window_empty(HloAlg *alg, HloInstruction *inst) {
-    if (!hlo_shape_is_empty(inst->shape) && !hlo_shape_is_empty(hlo_operand(inst, 0)->shape)) return NULL;
-    return hlo_build_broadcast(alg->rw, inst->shape, hlo_operand(inst, 1), (HloDims){NULL, 0});
+    bool variadic = hlo_shape_is_tuple(inst->shape);
+    const HloShape *first = variadic ? inst->shape->elements[0] : inst->shape;
+    if (!hlo_shape_is_empty(first) && !hlo_shape_is_empty(hlo_operand(inst, 0)->shape)) return NULL;
+    size_t count = hlo_operand_count(inst) / 2;
+    if (!variadic) return hlo_build_broadcast(alg->rw, first, hlo_operand(inst, 1), (HloDims){NULL, 0});
+    HloInstruction **results = HLO_NEW_ARRAY(alg->scratch, HloInstruction *, count);
+    for (size_t k = 0; k < count; k++) {
+        const HloShape *shape = inst->shape->elements[k];
+        HloInstruction *fill = hlo_build_broadcast(alg->rw, shape, hlo_operand(inst, count + k), (HloDims){NULL, 0});
+        results[k] = hlo_derive(alg->rw, fill, inst);
+    }
+    return hlo_build_tuple(alg->rw, results, count);
 }
 
 static HloInstruction *window_scalar(HloAlg *alg, HloInstruction *inst) {
@@ -77,6 +87,7 @@ static HloInstruction *window_reduce(HloAlg *alg, HloInstruction *inst) {
         if (!is_contiguous(w) || w.pad_low || w.pad_high || (w.size != 1 && inst->shape->dims[d] != 1)) return NULL;
         if (w.size != 1) reduced[count++] = (int64_t)d;
     }
+    if (count == 0) return NULL;
     HloInstruction *reduce = hlo_alg_reduce(alg, hlo_operand(inst, 0), hlo_operand(inst, 1), (HloDims){reduced, count},
                                             hlo_called(inst, 0));
     return hlo_build_reshape(alg->rw, inst->shape, hlo_derive(alg->rw, reduce, inst));
@@ -143,8 +154,8 @@ static HloInstruction *window_pad(HloAlg *alg, HloInstruction *inst) {
 }
 
 static const HloAlgRule rules[] = {
-    {HLO_OP_REDUCE_WINDOW, "window-is-left-alone", window_is_left_alone, HLO_ALG_STOP},
     {HLO_OP_REDUCE_WINDOW, "window-empty", window_empty, HLO_ALG_PLAIN},
+    {HLO_OP_REDUCE_WINDOW, "window-is-left-alone", window_is_left_alone, HLO_ALG_STOP},
     {HLO_OP_REDUCE_WINDOW, "window-scalar", window_scalar, HLO_ALG_PLAIN},
     {HLO_OP_REDUCE_WINDOW, "window-of-one", window_of_one, HLO_ALG_PLAIN},
     {HLO_OP_REDUCE_WINDOW, "window-reduce", window_reduce, HLO_ALG_PLAIN},
