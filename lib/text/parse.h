@@ -233,6 +233,8 @@ bool hlo_read_module_text(HloReader *r);
 bool hlo_read_computation(HloReader *r);
 // `{` instructions `}` as an attribute's value
 bool hlo_read_inline_computation(HloReader *r, HloComputation **out);
+// Parameter numbers must run from 0 without gaps.
+bool hlo_check_parameters(HloReader *r, const char *at, const HloComputation *comp);
 // Puts a complete computation into the module.
 void hlo_finish_computation(HloReader *r, HloComputation *comp);
 HloScope *hlo_scope_open(HloReader *r, HloComputation *comp);

@@ -29,7 +29,7 @@ void hlo_scope_close(HloReader *r) {
 
 // ---- bodies ---------------------------------------------------------------------------------------------
 
-static bool check_parameters(HloReader *r, const char *at, const HloComputation *comp) {
+bool hlo_check_parameters(HloReader *r, const char *at, const HloComputation *comp) {
     for (size_t k = 0; k < hlo_parameter_count(comp); k++) {
         if (!hlo_parameter(comp, k))
             return hlo_read_error(r, at, "computation %.200s has no parameter %zu, but one with a higher number",
@@ -48,7 +48,7 @@ static bool read_body(HloReader *r, const char *at, HloComputation *comp) {
     if (!hlo_expect(r, HLO_TOK_RBRACE, "expects '}' at the end of instruction list.")) return false;
     hlo_computation_set_root(comp, scope->root ? scope->root : comp->last);
     hlo_scope_close(r);
-    return check_parameters(r, at, comp);
+    return hlo_check_parameters(r, at, comp);
 }
 
 // Callees of single-instruction text wait until the entry is in the module.

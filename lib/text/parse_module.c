@@ -219,6 +219,7 @@ static bool read_single(HloReader *r) {
         return hlo_read_error(r, hlo_here(r),
                               "Expected eof after parsing single instruction. Did you mean to write an HLO "
                               "module and forget the \"HloModule\" header?");
+    if (!hlo_check_parameters(r, r->lex.begin, comp)) return false;
     hlo_computation_set_root(comp, comp->last);
     hlo_scope_close(r);
     hlo_module_add(r->m, comp);

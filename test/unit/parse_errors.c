@@ -22,6 +22,9 @@ static const Case cases[] = {
     {"HloModule 1x ENTRY e { x = f32[] parameter(0) }", "expects name"},
     {"x= f32[] parameter(0)", "expects name"},
     {"x f32[] parameter(0)", "expects '=' in instruction"},
+    {"%a = f32[] parameter(1)", "has no parameter 0"},
+    {"%a = f32[] add(%b, f32[] %c)", "Operand had no shape in HLO text"},
+    {"%a = f32[] add(f32[] %b, f32[] %c) %d = f32[] negate(%a)", "Expected eof after parsing single instruction"},
     {"%f32 = f32[] parameter(0)", "illegal instruction name: f32; suggest renaming to: f32_"},
     {"__x = f32[] parameter(0)", "illegal instruction name: __x; suggest renaming to: a_x"},
     {"x = f32[] parameter(0) x = f32[] negate(x)", "instruction already exists: x"},
@@ -93,7 +96,7 @@ static const Case cases[] = {
 };
 
 static void wrap(const char *body, char *text, size_t size) {
-    bool whole = !*body || strncmp(body, "HloModule", 9) == 0;
+    bool whole = !*body || strncmp(body, "HloModule", 9) == 0 || *body == '%';
     snprintf(text, size, whole ? "%s" : "HloModule m\nENTRY e {\n%s\n}\n", body);
 }
 
