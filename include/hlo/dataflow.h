@@ -44,8 +44,8 @@ typedef struct HloPosition {
 
 typedef struct HloUse {
     const HloInstruction *user;
-    uint32_t operand;  // operand number
-    uint32_t node;     // in the operand's shape
+    uint32_t operand;            // operand number
+    uint32_t node;               // in the operand's shape
     const HloInstruction *from;  // the operand at the time of the analysis
 } HloUse;
 
@@ -55,7 +55,7 @@ typedef struct HloValue {
     bool live_out;               // stands at the root of the entry computation
     const HloInstruction *inst;  // the definer; NULL: the id is not in use
     uint32_t node;
-    const HloShape *shape;       // of the node
+    const HloShape *shape;         // of the node
     const HloPosition *positions;  // the defining one first
     size_t position_count;
     const HloUse *uses;
@@ -98,6 +98,9 @@ static inline const HloValue *hlo_flow_value(const HloDataflow *flow, int32_t id
     return &flow->values[id];
 }
 
+// Operations that enter their callees as a whole: call, while, conditional, async. All others apply them per element.
+bool hlo_enters_callees(HloOpcode op);
+
 HLO_MUST_USE HloStatus hlo_dataflow_run(HloArena *arena, const HloModule *m, HloDataflow **out);
 // The values that may stand at a node.
 HloValueSet hlo_flow_set(const HloDataflow *flow, const HloInstruction *inst, uint32_t node);
@@ -105,6 +108,8 @@ HloValueSet hlo_flow_set(const HloDataflow *flow, const HloInstruction *inst, ui
 const HloValue *hlo_flow_value_at(const HloDataflow *flow, const HloInstruction *inst, uint32_t node);
 uint32_t hlo_flow_node_count(const HloDataflow *flow, const HloInstruction *inst);
 bool hlo_flow_set_has(HloValueSet set, int32_t id);
+// By value id: the entry's arguments whose memory an output takes over.
+HloBits hlo_donated_values(HloArena *arena, HloDataflow *flow);
 
 // ---- memory that operations share (§2.1, §2.2) ----------------------------------------------------------
 
@@ -145,7 +150,6 @@ typedef struct HloValueGroup {
 
 typedef struct HloAliasing {
     HloDataflow *flow;
-    HloSharing *sharing;
     HloValueGroup *groups;
     size_t group_count;
     int32_t *group_of;  // by value id; -1 for ids not in use

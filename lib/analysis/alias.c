@@ -79,8 +79,9 @@ static HloStatus meet_loop(Aliases *aliases, const HloInstruction *loop) {
     for (size_t k = 0; k < loop->called.count; k++) {
         const HloComputation *comp = hlo_called(loop, k);
         if (comp->callers.count != 1) {
-            return hlo_error(HLO_FAILED_PRECONDITION, "Call graph must have been flattened: computation %s has %zu callers",
-                             comp->name, comp->callers.count);
+            return hlo_error(HLO_FAILED_PRECONDITION,
+                             "Call graph must have been flattened: computation %s has %zu callers", comp->name,
+                             comp->callers.count);
         }
         if (hlo_parameter_count(comp)) meet_parameter_phis(aliases, hlo_parameter(comp, 0), loop);
     }
@@ -93,8 +94,9 @@ static HloStatus meet_branches(Aliases *aliases, const HloInstruction *condition
     for (size_t k = 0; k < conditional->called.count; k++) {
         const HloComputation *comp = hlo_called(conditional, k);
         if (comp->callers.count != 1) {
-            return hlo_error(HLO_FAILED_PRECONDITION, "Call graph must have been flattened: computation %s has %zu callers",
-                             comp->name, comp->callers.count);
+            return hlo_error(HLO_FAILED_PRECONDITION,
+                             "Call graph must have been flattened: computation %s has %zu callers", comp->name,
+                             comp->callers.count);
         }
         meet_nodes(aliases, comp->root, conditional);
     }
@@ -117,9 +119,12 @@ static HloStatus apply_rules(Aliases *aliases) {
     meet_input_outputs(aliases);
     HLO_EACH_COMP(comp, aliases->flow->m) {
         HLO_EACH_INST(inst, comp) {
-            if (hlo_is(inst, HLO_OP_WHILE)) HLO_TRY(meet_loop(aliases, inst));
-            else if (hlo_is(inst, HLO_OP_CONDITIONAL)) HLO_TRY(meet_branches(aliases, inst));
-            else meet_in_place(aliases, inst);
+            if (hlo_is(inst, HLO_OP_WHILE))
+                HLO_TRY(meet_loop(aliases, inst));
+            else if (hlo_is(inst, HLO_OP_CONDITIONAL))
+                HLO_TRY(meet_branches(aliases, inst));
+            else
+                meet_in_place(aliases, inst);
         }
     }
     if (!aliases->ambiguous) return hlo_ok();
@@ -206,7 +211,6 @@ HloStatus hlo_aliasing_run(HloArena *arena, HloDataflow *flow, HloSharing *shari
     join_all(&aliases);
     HloAliasing *result = HLO_NEW(arena, HloAliasing);
     result->flow = flow;
-    result->sharing = sharing;
     number_groups(&aliases, result);
     *out = result;
     return hlo_ok();

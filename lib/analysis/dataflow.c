@@ -36,17 +36,31 @@ bool hlo_flow_set_has(HloValueSet set, int32_t id) {
     return false;
 }
 
+HloBits hlo_donated_values(HloArena *arena, HloDataflow *flow) {
+    const HloModule *m = flow->m;
+    HloBits donated = hlo_bits_new(arena, flow->value_limit);
+    for (size_t i = 0; i < m->input_output_alias.count; i++) {
+        const HloAlias *alias = &m->input_output_alias.items[i];
+        if (alias->parameter < 0 || (uint64_t)alias->parameter >= hlo_parameter_count(m->entry)) continue;
+        const HloInstruction *parameter = hlo_parameter(m->entry, (size_t)alias->parameter);
+        uint32_t node = hlo_node_at(&flow->nodes, parameter->shape, alias->input);
+        const HloValue *value = node == UINT32_MAX ? NULL : hlo_flow_value_at(flow, parameter, node);
+        if (value) hlo_bits_add(donated, (size_t)value->id);
+    }
+    return donated;
+}
+
 // ---- tables ---------------------------------------------------------------------------------------------
 
-static HloCallContext context_of_call(HloOpcode op) {
+bool hlo_enters_callees(HloOpcode op) {
     switch (op) {
     case HLO_OP_CALL:
     case HLO_OP_WHILE:
     case HLO_OP_CONDITIONAL:
     case HLO_OP_ASYNC_START:
     case HLO_OP_ASYNC_UPDATE:
-    case HLO_OP_ASYNC_DONE: return HLO_CONTEXT_SEQUENTIAL;
-    default: return HLO_CONTEXT_EMBEDDED;
+    case HLO_OP_ASYNC_DONE: return true;
+    default: return false;
     }
 }
 
@@ -57,13 +71,13 @@ static HloStatus find_contexts(HloDataflow *flow) {
         unsigned context = comp->callers.count ? HLO_CONTEXT_NONE : HLO_CONTEXT_SEQUENTIAL;
         for (size_t k = 0; k < comp->callers.count; k++) {
             const HloInstruction *caller = comp->callers.items[k];
-            unsigned from_caller = context_of_call(caller->op);
-            context |= from_caller == HLO_CONTEXT_EMBEDDED ? from_caller : flow->context[caller->comp->id];
+            context |= hlo_enters_callees(caller->op) ? flow->context[caller->comp->id] : HLO_CONTEXT_EMBEDDED;
         }
         if (context == HLO_CONTEXT_BOTH) {
-            return hlo_error(HLO_UNIMPLEMENTED,
-                             "Computation %s is called in both a parallel (eg, kMap) and sequential (eg, kCall) context",
-                             comp->name);
+            return hlo_error(
+                HLO_UNIMPLEMENTED,
+                "Computation %s is called in both a parallel (eg, kMap) and sequential (eg, kCall) context",
+                comp->name);
         }
         flow->context[comp->id] = (uint8_t)context;
     }

@@ -29,14 +29,13 @@ typedef struct Flow {
     HloValue *values;  // growing
     PhiInputs *phis;
     size_t value_count, value_capacity;
-    size_t multi_count;       // sets of several values
     const HloInstruction **by_priority;
-    uint32_t *priority;       // by instruction index
-    uint32_t *heap;           // queued priorities, smallest first
+    uint32_t *priority;  // by instruction index
+    uint32_t *heap;      // queued priorities, smallest first
     size_t heap_count;
     HloBits queued;
-    Segments segments;        // scratch
-    HloInts ids;              // scratch
+    Segments segments;  // scratch
+    HloInts ids;        // scratch
 } Flow;
 
 // Fills `flow->segments` with what `inst` forwards; the nodes that no segment covers are values of its own. Does not

@@ -11,10 +11,10 @@ enum { REACH_NONE = -1, REACH_MANY = -2 };
 
 typedef struct Phis {
     Flow *flow;
-    int32_t *reach;       // by value id
-    int32_t *instead;     // by value id: the replacement, itself when there is none
-    size_t *first_user;   // by value id, into users; one more entry at the end
-    int32_t *users;       // phis that have it as an input
+    int32_t *reach;      // by value id
+    int32_t *instead;    // by value id: the replacement, itself when there is none
+    size_t *first_user;  // by value id, into users; one more entry at the end
+    int32_t *users;      // phis that have it as an input
 } Phis;
 
 static int32_t resolve(const Phis *phis, int32_t id) {

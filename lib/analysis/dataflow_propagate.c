@@ -184,9 +184,7 @@ static bool caller_inputs(Flow *flow, const HloInstruction *parameter, const Hlo
         }
         return true;
     case HLO_OP_CALL:
-    case HLO_OP_ASYNC_START:
-        push_operand(flow, inputs, caller, (size_t)hlo_parameter_number(parameter));
-        return false;
+    case HLO_OP_ASYNC_START: push_operand(flow, inputs, caller, (size_t)hlo_parameter_number(parameter)); return false;
     default: return false;
     }
 }

@@ -57,9 +57,9 @@ typedef struct Edge {
 } Edge;
 
 typedef struct Edges {
-    Edge *items;     // ordered by user list, then operand number
+    Edge *items;  // ordered by user list, then operand number
     size_t count;
-    Edge *nested;    // tuples: the edges that may read more than the table
+    Edge *nested;  // tuples: the edges that may read more than the table
     size_t nested_count;
 } Edges;
 
@@ -146,7 +146,8 @@ static void push_use(UseList *list, HloUse use) {
 
 // `root_of` says by computation id at the root of which computations the value stands: there the root counts as
 // its reader, even a tuple.
-static void uses_at(UseList *list, const Edges *edges, const HloPosition *position, const int32_t *root_of, int32_t id) {
+static void uses_at(UseList *list, const Edges *edges, const HloPosition *position, const int32_t *root_of,
+                    int32_t id) {
     const Edge *items = position->node ? edges->nested : edges->items;
     size_t count = position->node ? edges->nested_count : edges->count;
     for (size_t i = 0; i < count; i++) {

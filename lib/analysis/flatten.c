@@ -11,12 +11,10 @@ typedef struct Frame {
 // The k-th computation to enter before `inst`, or NULL. A while stores its body first but tests first.
 static const HloComputation *entered_callee(const HloInstruction *inst, size_t k) {
     switch (inst->op) {
-    case HLO_OP_WHILE:
-        return k < inst->called.count ? hlo_called(inst, inst->called.count - 1 - k) : NULL;
+    case HLO_OP_WHILE: return k < inst->called.count ? hlo_called(inst, inst->called.count - 1 - k) : NULL;
     case HLO_OP_CALL:
     case HLO_OP_CONDITIONAL:
-    case HLO_OP_ASYNC_START:
-        return k < inst->called.count ? hlo_called(inst, k) : NULL;
+    case HLO_OP_ASYNC_START: return k < inst->called.count ? hlo_called(inst, k) : NULL;
     default: return NULL;
     }
 }

@@ -39,21 +39,6 @@ static HloStatus flatten_schedule(Ranges *ranges) {
     return hlo_ok();
 }
 
-// The values of entry parameters that an output may take over.
-static void find_donated(Ranges *ranges) {
-    const HloModule *m = ranges->flow->m;
-    ranges->donated = hlo_bits_new(ranges->arena, ranges->flow->value_limit);
-    for (size_t i = 0; i < m->input_output_alias.count; i++) {
-        const HloAlias *alias = &m->input_output_alias.items[i];
-        if (alias->parameter < 0 || (uint64_t)alias->parameter >= hlo_parameter_count(m->entry)) continue;
-        const HloInstruction *parameter = hlo_parameter(m->entry, (size_t)alias->parameter);
-        uint32_t node = hlo_node_at(&ranges->flow->nodes, parameter->shape, alias->input);
-        if (node == UINT32_MAX) continue;
-        const HloValue *value = hlo_flow_value_at(ranges->flow, parameter, node);
-        if (value) hlo_bits_add(ranges->donated, (size_t)value->id);
-    }
-}
-
 // ---- one value ------------------------------------------------------------------------------------------
 
 static int64_t position_end(const Ranges *ranges, const HloInstruction *inst) {
@@ -126,7 +111,7 @@ HloStatus hlo_live_ranges_run(HloArena *arena, const HloAliasing *aliasing, HloL
     HloLiveRanges *result = HLO_NEW(arena, HloLiveRanges);
     Ranges ranges = {.flow = aliasing->flow, .arena = arena, .out = result};
     HLO_TRY(flatten_schedule(&ranges));
-    find_donated(&ranges);
+    ranges.donated = hlo_donated_values(arena, ranges.flow);
     result->values = HLO_NEW_ARRAY(arena, HloRange, aliasing->flow->value_limit);
     for (size_t v = 0; v < aliasing->flow->value_limit; v++) {
         const HloValue *value = &aliasing->flow->values[v];

@@ -60,8 +60,10 @@ static size_t element_holding(const TupleNodes *tuple, size_t rank, uint32_t nod
     size_t low = 0, high = rank - 1;
     while (low < high) {
         size_t middle = (low + high + 1) / 2;
-        if (tuple->starts[middle] <= node) low = middle;
-        else high = middle - 1;
+        if (tuple->starts[middle] <= node)
+            low = middle;
+        else
+            high = middle - 1;
     }
     return low;
 }

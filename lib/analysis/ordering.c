@@ -1,8 +1,8 @@
 // Order of definitions and uses (§3.4 of the buffer assignment chapter).
 //
 // Inside one computation: its sequence, where it is scheduled, else what reaches what through operands and control
-// edges; across computations, the callers that stand in the nearest common one. In a flat call graph each entered computation has one caller, so the
-// computations form a tree.
+// edges; across computations, the callers that stand in the nearest common one. In a flat call graph each entered
+// computation has one caller, so the computations form a tree.
 
 #include "hlo/dataflow.h"
 
@@ -13,14 +13,14 @@ typedef struct Graph {
     const HloInstruction *caller;  // NULL: entry or applied per element
     size_t depth;                  // callers above
     bool in_branch;
-    uint32_t *position;            // by instruction id: in post-order
-    uint32_t *first_successor;     // by position; one more entry at the end
-    uint32_t *successors;          // positions: users and control successors
+    uint32_t *position;         // by instruction id: in post-order
+    uint32_t *first_successor;  // by position; one more entry at the end
+    uint32_t *successors;       // positions: users and control successors
     size_t count;
-    HloBits *reached;              // by position: what it reaches, made when asked for; no words: not yet
-    uint32_t *probed;              // by position: the last probe that came by
+    HloBits *reached;  // by position: what it reaches, made when asked for; no words: not yet
+    uint32_t *probed;  // by position: the last probe that came by
     uint32_t probes;
-    uint32_t *time;                // by instruction id: place in the sequence; NULL: not scheduled
+    uint32_t *time;  // by instruction id: place in the sequence; NULL: not scheduled
     const HloInstruction *root;
 } Graph;
 
@@ -28,9 +28,9 @@ struct HloOrdering {
     HloArena *arena;
     HloDataflow *flow;
     HloSharing *sharing;
-    Graph *graphs;    // by computation id
-    size_t *ranks;    // by instruction index
-    size_t *starts;   // by computation id: rank of its first instruction
+    Graph *graphs;   // by computation id
+    size_t *ranks;   // by instruction index
+    size_t *starts;  // by computation id: rank of its first instruction
 };
 
 // ---- making ---------------------------------------------------------------------------------------------
@@ -76,20 +76,12 @@ static void copy_sequence(HloOrdering *ordering, Graph *graph, const HloComputat
     for (size_t i = 0; i < comp->sequence_count; i++) graph->time[comp->sequence[i]->id] = (uint32_t)i;
 }
 
-static bool is_entered_from(const HloInstruction *caller) {
-    switch (caller->op) {
-    case HLO_OP_CALL:
-    case HLO_OP_WHILE:
-    case HLO_OP_CONDITIONAL:
-    case HLO_OP_ASYNC_START: return true;
-    default: return false;
-    }
-}
-
 // Callers come before callees here, so theirs is known.
 static void find_caller(HloOrdering *ordering, Graph *graph, const HloComputation *comp) {
-    if (comp->callers.count != 1 || !is_entered_from(comp->callers.items[0])) return;
-    graph->caller = comp->callers.items[0];
+    if (comp->callers.count != 1) return;
+    const HloInstruction *caller = comp->callers.items[0];
+    if (!hlo_enters_callees(caller->op)) return;
+    graph->caller = caller;
     const Graph *outer = &ordering->graphs[graph->caller->comp->id];
     graph->depth = outer->depth + 1;
     graph->in_branch = outer->in_branch || hlo_is(graph->caller, HLO_OP_CONDITIONAL);

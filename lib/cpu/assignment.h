@@ -34,11 +34,11 @@ struct HloBufferAssignment {
     HloSharing sharing;
     HloAliasing *aliasing;
     HloLiveRanges *ranges;
-    HloVec blocks;          // Block *, by allocation index
-    Block **block_of;       // by value id; NULL: no memory
-    int64_t *offset_of;     // by value id, in bytes
-    int64_t *size_of;       // by value id: of its group, which is what lies there
-    int64_t *group_size;    // by group id
+    HloVec blocks;        // Block *, by allocation index
+    Block **block_of;     // by value id; NULL: no memory
+    int64_t *offset_of;   // by value id, in bytes
+    int64_t *size_of;     // by value id: of its group, which is what lies there
+    int64_t *group_size;  // by group id
 };
 
 static inline Block *block_at(const HloBufferAssignment *assignment, size_t k) {

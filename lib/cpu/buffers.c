@@ -10,18 +10,6 @@
 
 // ---- computations ---------------------------------------------------------------------------------------
 
-static CompClass class_of_callee(HloOpcode op, CompClass caller) {
-    switch (op) {
-    case HLO_OP_CALL:
-    case HLO_OP_CONDITIONAL:
-    case HLO_OP_WHILE:
-    case HLO_OP_ASYNC_START:
-    case HLO_OP_ASYNC_UPDATE:
-    case HLO_OP_ASYNC_DONE: return caller;
-    default: return CLASS_LOCAL;
-    }
-}
-
 // Breadth-first from the entry; a computation that is fused gets no memory but may call reducers that do.
 HloStatus classify_computations(HloArena *arena, const HloModule *m, CompClass **out) {
     CompClass *classes = HLO_NEW_ARRAY(arena, CompClass, m->computation_id_limit);
@@ -33,7 +21,7 @@ HloStatus classify_computations(HloArena *arena, const HloModule *m, CompClass *
         HLO_EACH_INST(inst, comp) {
             for (size_t k = 0; k < inst->called.count; k++) {
                 HloComputation *callee = hlo_called(inst, k);
-                CompClass class = class_of_callee(inst->op, classes[comp->id]);
+                CompClass class = hlo_enters_callees(inst->op) ? classes[comp->id] : CLASS_LOCAL;
                 if (classes[callee->id] == CLASS_NONE) {
                     classes[callee->id] = class;
                     hlo_vec_push(arena, &queue, callee);
@@ -223,20 +211,6 @@ static HloStatus measure_groups(HloBufferAssignment *assignment) {
     return hlo_ok();
 }
 
-static void find_donated(Assigner *assigner) {
-    const HloBufferAssignment *assignment = assigner->assignment;
-    const HloModule *m = assignment->m;
-    assigner->donated = hlo_bits_new(&assigner->assignment->arena, assignment->flow->value_limit);
-    for (size_t i = 0; i < m->input_output_alias.count; i++) {
-        const HloAlias *alias = &m->input_output_alias.items[i];
-        if (alias->parameter < 0 || (uint64_t)alias->parameter >= hlo_parameter_count(m->entry)) continue;
-        const HloInstruction *parameter = hlo_parameter(m->entry, (size_t)alias->parameter);
-        uint32_t node = hlo_node_at(&assignment->flow->nodes, parameter->shape, alias->input);
-        const HloValue *value = node == UINT32_MAX ? NULL : hlo_flow_value_at(assignment->flow, parameter, node);
-        if (value) hlo_bits_add(assigner->donated, (size_t)value->id);
-    }
-}
-
 static HloStatus analyse(HloBufferAssignment *assignment) {
     HloArena *arena = &assignment->arena;
     HLO_TRY(hlo_dataflow_run(arena, assignment->m, &assignment->flow));
@@ -258,7 +232,7 @@ static HloStatus assign_all(void *data) {
     Assigner assigner = {.assignment = assignment};
     HLO_TRY(classify_computations(arena, assignment->m, &assigner.classes));
     assigner.positions = number_positions(assignment->flow, arena);
-    find_donated(&assigner);
+    assigner.donated = hlo_donated_values(arena, assignment->flow);
     assign_class(&assigner, CLASS_GLOBAL);
     assign_heaps(assignment, &assigner.delayed);
     assign_class(&assigner, CLASS_LOCAL);

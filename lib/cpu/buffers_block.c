@@ -47,8 +47,10 @@ static void note_busy(HloBufferAssignment *assignment, Block *block, int32_t val
     size_t low = 0, high = block->busy_count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (is_before(range, block->busy[middle].range)) high = middle;
-        else low = middle + 1;
+        if (is_before(range, block->busy[middle].range))
+            high = middle;
+        else
+            low = middle + 1;
     }
     memmove(block->busy + low + 1, block->busy + low, (block->busy_count - low) * sizeof *block->busy);
     block->busy[low] = (Busy){range, value};
@@ -72,7 +74,8 @@ static bool takes_over(HloBufferAssignment *assignment, const HloValue *user, co
     for (size_t i = 0; i < operand->position_count; i++) {
         HloPosition at = operand->positions[i];
         if (hlo_vec_find(&user->inst->operands, at.inst) == SIZE_MAX) continue;
-        if (hlo_may_share(&assignment->sharing, assignment->flow, at.inst, at.node, user->inst, user->node)) return true;
+        if (hlo_may_share(&assignment->sharing, assignment->flow, at.inst, at.node, user->inst, user->node))
+            return true;
     }
     return false;
 }
@@ -105,8 +108,10 @@ static bool value_interferes(HloBufferAssignment *assignment, const HloValue *va
     size_t low = 0, high = block->busy_count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (block->busy[middle].range.end < range.start) low = middle + 1;
-        else high = middle;
+        if (block->busy[middle].range.end < range.start)
+            low = middle + 1;
+        else
+            high = middle;
     }
     for (; low < block->busy_count && block->busy[low].range.start <= range.end; low++) {
         if (interferes(assignment, value, &block->busy[low])) return true;
@@ -188,8 +193,10 @@ static void combine_temporaries(HloBufferAssignment *assignment) {
     for (size_t i = first; i < blocks->count; i++) {
         Block *block = block_at(assignment, i);
         Block *base = base_of_color(blocks, first, kept, block->color);
-        if (base) append_block(assignment, base, block);
-        else blocks->items[kept++] = block;
+        if (base)
+            append_block(assignment, base, block);
+        else
+            blocks->items[kept++] = block;
     }
     blocks->count = kept;
 }

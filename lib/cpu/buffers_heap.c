@@ -27,13 +27,13 @@ typedef struct Placed {
     int64_t offset_bytes, end_bytes;
     int64_t born, freed;  // of its whole list
     uint32_t owner;
-    bool is_single;       // shares with nobody
+    bool is_single;  // shares with nobody
 } Placed;
 
 typedef struct Heap {
     HloBufferAssignment *assignment;
     HloArena *arena;
-    Item *items;         // by time of definition
+    Item *items;  // by time of definition
     size_t count;
     size_t *by_end;      // items by time of their end
     size_t *item_of;     // by value id; SIZE_MAX: not in this heap
@@ -43,9 +43,9 @@ typedef struct Heap {
     // start at `leaves`.
     int64_t *latest;
     size_t leaves;
-    Placed *placed;      // by offset
+    Placed *placed;  // by offset
     size_t placed_count;
-    uint32_t *hits;      // owners that are in the way of the next one; at most hit_limit
+    uint32_t *hits;  // owners that are in the way of the next one; at most hit_limit
     size_t hit_count, hit_limit;
 } Heap;
 
@@ -208,8 +208,10 @@ static bool lists_meet(const Heap *heap, size_t a, size_t b) {
     while (a != SIZE_MAX && b != SIZE_MAX) {
         const Item *x = &heap->items[a], *y = &heap->items[b];
         if (x->born <= y->freed && y->born <= x->freed) return true;
-        if (x->freed < y->freed) a = x->next;
-        else b = y->next;
+        if (x->freed < y->freed)
+            a = x->next;
+        else
+            b = y->next;
     }
     return false;
 }
@@ -240,8 +242,10 @@ static void sort_hits(Heap *heap) {
         size_t low = 0, high = i;
         while (low < high) {
             size_t middle = (low + high) / 2;
-            if (heap->items[hit].offset_bytes < heap->items[heap->hits[middle]].offset_bytes) high = middle;
-            else low = middle + 1;
+            if (heap->items[hit].offset_bytes < heap->items[heap->hits[middle]].offset_bytes)
+                high = middle;
+            else
+                low = middle + 1;
         }
         memmove(heap->hits + low + 1, heap->hits + low, (i - low) * sizeof *heap->hits);
         heap->hits[low] = hit;
@@ -286,8 +290,10 @@ static void put_in_order(Heap *heap, size_t owner) {
     size_t low = 0, high = heap->placed_count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (item->offset_bytes < heap->placed[middle].offset_bytes) high = middle;
-        else low = middle + 1;
+        if (item->offset_bytes < heap->placed[middle].offset_bytes)
+            high = middle;
+        else
+            low = middle + 1;
     }
     memmove(heap->placed + low + 1, heap->placed + low, (heap->placed_count - low) * sizeof *heap->placed);
     heap->placed[low] = (Placed){

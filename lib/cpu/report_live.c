@@ -14,9 +14,9 @@ enum { MAX_PATHS = 1 << 14 };
 // A part of the program and what the values below it take.
 typedef struct TreeNode {
     const char *name;
-    int64_t total, own;     // bytes
-    HloVec children;        // TreeNode *
-    HloMap by_name;         // text -> TreeNode *
+    int64_t total, own;  // bytes
+    HloVec children;     // TreeNode *
+    HloMap by_name;      // text -> TreeNode *
 } TreeNode;
 
 typedef struct Report {
@@ -379,8 +379,7 @@ static HloStatus put_all(void *data) {
     report->root = HLO_NEW(&report->arena, TreeNode);
     put_ranges(report);
     if (has_unbounded_value(report)) {
-        hlo_put_string(report->out,
-                       "  Peak memory could not be determined due to unbounded dynamic shape.\n");
+        hlo_put_string(report->out, "  Peak memory could not be determined due to unbounded dynamic shape.\n");
     } else {
         put_peak(report);
     }

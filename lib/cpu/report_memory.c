@@ -15,7 +15,7 @@ typedef struct Report {
 // Values of one allocation at one offset.
 typedef struct Group {
     int64_t offset, size;
-    int32_t last;         // largest value id
+    int32_t last;  // largest value id
     const int32_t *values;
     size_t count;
 } Group;
@@ -125,9 +125,8 @@ static void put_row(Report *report, const Group *group, int64_t cumulative, int6
 static void put_table(Report *report, const Block *block) {
     size_t count;
     Group *groups = group_by_offset(report, block, &count);
-    hlo_put_string(report->out,
-                   "  cumulative_size;       size;       offset; used_by_n_values; shapes_list\n"
-                   "  ------------------------------------------------------------\n");
+    hlo_put_string(report->out, "  cumulative_size;       size;       offset; used_by_n_values; shapes_list\n"
+                                "  ------------------------------------------------------------\n");
     int64_t total = 0, cumulative = 0;
     for (size_t i = 0; i < count; i++) total = add_bytes(total, groups[i].size);
     for (size_t i = 0; i < count; i++) {
@@ -145,8 +144,10 @@ static void put_table(Report *report, const Block *block) {
 
 static void put_space_name(HloBuffer *out, int64_t color) {
     static const char *const names[] = {"default", "vmem", "smem", "hbm", "host", "cmem"};
-    if (color >= 0 && (uint64_t)color < HLO_COUNT(names)) hlo_put_string(out, names[color]);
-    else hlo_putf(out, "color_%lld", (long long)color);
+    if (color >= 0 && (uint64_t)color < HLO_COUNT(names))
+        hlo_put_string(out, names[color]);
+    else
+        hlo_putf(out, "color_%lld", (long long)color);
 }
 
 static int compare_blocks(const void *a, const void *b) {

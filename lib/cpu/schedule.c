@@ -5,7 +5,7 @@
 typedef struct Queue {
     HloInstruction **sequence;  // what has been taken, then what waits to be
     size_t count;
-    uint32_t *waits;            // by instruction id: distinct operands and control predecessors not yet taken
+    uint32_t *waits;  // by instruction id: distinct operands and control predecessors not yet taken
 } Queue;
 
 static void end_wait(Queue *queue, const HloVec *waiting) {

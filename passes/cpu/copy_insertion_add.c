@@ -174,9 +174,12 @@ HloStatus add_copies(CopyWork *work) {
         HloInstList insts = hlo_post_order(comp, work->scratch);
         for (size_t k = 0; k < insts.count; k++) {
             HloInstruction *inst = insts.items[k];
-            if (hlo_is(inst, HLO_OP_WHILE)) copy_loop_state(work, inst);
-            else if (hlo_is(inst, HLO_OP_CONDITIONAL)) copy_branch_results(work, inst);
-            else copy_overwritten_operands(work, inst);
+            if (hlo_is(inst, HLO_OP_WHILE))
+                copy_loop_state(work, inst);
+            else if (hlo_is(inst, HLO_OP_CONDITIONAL))
+                copy_branch_results(work, inst);
+            else
+                copy_overwritten_operands(work, inst);
         }
     }
     copy_donations(work);

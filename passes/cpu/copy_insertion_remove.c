@@ -62,8 +62,10 @@ static int compare_ranks(const void *a, const void *b) {
 static void push_use(Remover *remover, Node *node, const HloUse *use) {
     UseEntry *entry = HLO_NEW(remover->arena, UseEntry);
     *entry = (UseEntry){use, node->last_use, NULL};
-    if (node->last_use) node->last_use->next = entry;
-    else node->first_use = entry;
+    if (node->last_use)
+        node->last_use->next = entry;
+    else
+        node->first_use = entry;
     node->last_use = entry;
 }
 
@@ -92,8 +94,10 @@ static void make_list(Remover *remover, const HloValueGroup *group, Ranked *rank
         const HloValue *value = hlo_flow_value(flow, ranked[i].value);
         Node *node = make_node(remover, value, list);
         node->prev = list->last;
-        if (list->last) list->last->next = node;
-        else list->first = node;
+        if (list->last)
+            list->last->next = node;
+        else
+            list->first = node;
         list->last = node;
         list->in_branches |= hlo_is_in_branch(remover->ordering, value->inst);
     }
@@ -125,8 +129,7 @@ static void note_copy(Remover *remover, HloInstruction *inst) {
     if (!from || !to || !remover->node_of[from->id] || !remover->node_of[to->id]) return;
     UseEntry *use = find_use(remover->node_of[from->id], inst);
     if (!use) return;
-    remover->copies[remover->copy_count++] =
-        (Copy){inst, remover->node_of[from->id], remover->node_of[to->id], use};
+    remover->copies[remover->copy_count++] = (Copy){inst, remover->node_of[from->id], remover->node_of[to->id], use};
 }
 
 static void note_copies(Remover *remover) {
@@ -214,10 +217,14 @@ static void splice(Node *place, List *moved) {
 }
 
 static void remove_use(Node *node, UseEntry *entry) {
-    if (entry->prev) entry->prev->next = entry->next;
-    else node->first_use = entry->next;
-    if (entry->next) entry->next->prev = entry->prev;
-    else node->last_use = entry->prev;
+    if (entry->prev)
+        entry->prev->next = entry->next;
+    else
+        node->first_use = entry->next;
+    if (entry->next)
+        entry->next->prev = entry->prev;
+    else
+        node->last_use = entry->prev;
 }
 
 // The value before the copy's in the list takes over the copy's uses and results.
@@ -229,8 +236,10 @@ static void take_over(Remover *remover, Copy *copy) {
     if (list->last == to) list->last = from;
     if (to->first_use) {
         to->first_use->prev = from->last_use;
-        if (from->last_use) from->last_use->next = to->first_use;
-        else from->first_use = to->first_use;
+        if (from->last_use)
+            from->last_use->next = to->first_use;
+        else
+            from->first_use = to->first_use;
         from->last_use = to->last_use;
     }
     for (size_t i = 0; i < to->roots.count; i++) hlo_vec_push(remover->arena, &from->roots, to->roots.items[i]);

@@ -19,20 +19,6 @@ static void mark(Marks *marks, const HloInstruction *inst, uint32_t node) {
 
 // ---- read-only values and operations that cannot work in place ------------------------------------------
 
-static void find_donated(Marks *marks) {
-    const HloModule *m = marks->work->m;
-    HloDataflow *flow = marks->work->flow;
-    marks->donated = hlo_bits_new(marks->work->scratch, flow->value_limit);
-    for (size_t i = 0; i < m->input_output_alias.count; i++) {
-        const HloAlias *alias = &m->input_output_alias.items[i];
-        if (alias->parameter < 0 || (uint64_t)alias->parameter >= hlo_parameter_count(m->entry)) continue;
-        const HloInstruction *parameter = hlo_parameter(m->entry, (size_t)alias->parameter);
-        uint32_t node = hlo_node_at(&flow->nodes, parameter->shape, alias->input);
-        const HloValue *value = node == UINT32_MAX ? NULL : hlo_flow_value_at(flow, parameter, node);
-        if (value) hlo_bits_add(marks->donated, (size_t)value->id);
-    }
-}
-
 static bool is_read_only(const Marks *marks, const HloValue *value) {
     if (hlo_is(value->inst, HLO_OP_CONSTANT)) return true;
     bool is_argument = hlo_is(value->inst, HLO_OP_PARAMETER) && value->inst->comp == marks->work->m->entry;
@@ -98,8 +84,10 @@ static void mark_root_node(Marks *marks, const HloInstruction *root, uint32_t no
     for (size_t i = 0; i < set.count; i++) {
         int32_t group = work->aliasing->group_of[set.ids[i]];
         several |= group != first_group;
-        if (seen[group].comp == root->comp && seen[group].node != node) again = true;
-        else seen[group] = (Seen){root->comp, node};
+        if (seen[group].comp == root->comp && seen[group].node != node)
+            again = true;
+        else
+            seen[group] = (Seen){root->comp, node};
     }
     bool matters = is_entry || merges_above(work, root->comp, node);
     if (again && matters && !several && is_entry && output_is_donated(work, root, node)) {
@@ -138,7 +126,7 @@ static void copy_marked(Marks *marks, HloComputation *comp) {
 void add_special_copies(CopyWork *work) {
     Marks marks = {.work = work};
     marks.by_index = HLO_NEW_ARRAY(work->scratch, HloBits *, work->flow->inst_limit);
-    find_donated(&marks);
+    marks.donated = hlo_donated_values(work->scratch, work->flow);
     mark_values(&marks);
     mark_roots(&marks);
     HLO_EACH_COMP(comp, work->m) copy_marked(&marks, comp);

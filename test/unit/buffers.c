@@ -73,9 +73,8 @@ static const char reduce_text[] =
 
 static void memory_report_lists_blocks_by_size(void **state) {
     (void)state;
-    static const char heading[] =
-        "  cumulative_size;       size;       offset; used_by_n_values; shapes_list\n"
-        "  ------------------------------------------------------------\n";
+    static const char heading[] = "  cumulative_size;       size;       offset; used_by_n_values; shapes_list\n"
+                                  "  ------------------------------------------------------------\n";
     HloBuffer expected = {0};
     hlo_put_string(&expected, "Memory Space: default (color=0)\nTotal bytes: 432 (432B)\n");
     hlo_putf(&expected, "%s       128B( 50%%);       128B;            0;                1; f32[4,8]\n", heading);
@@ -115,9 +114,8 @@ static void live_range_tree_splits_nested_argument_names(void **state) {
     (void)state;
     Fixture f;
     HloBuffer out = {0};
-    assign(&f,
-           "ENTRY main { p = f32[4] parameter(0), metadata={op_name=\"params['dense/kernel'].w\"}\n"
-           "  ROOT n = f32[4] negate(p), metadata={op_name=\"jit(f)/neg\"} }\n");
+    assign(&f, "ENTRY main { p = f32[4] parameter(0), metadata={op_name=\"params['dense/kernel'].w\"}\n"
+               "  ROOT n = f32[4] negate(p), metadata={op_name=\"jit(f)/neg\"} }\n");
     hlo_put_live_ranges(&out, f.assignment);
     assert_non_null(strstr(out.data, "\u2514\u2500\u2500 params (50.0%"));
     assert_non_null(strstr(out.data, "\u2514\u2500\u2500 dense (50.0%"));
@@ -147,9 +145,8 @@ static void values_report_shows_positions_and_uses(void **state) {
 static void slices_say_where_values_lie(void **state) {
     (void)state;
     Fixture f;
-    assign(&f,
-           "ENTRY main { a = f32[4] parameter(0)\n b = f32[4] parameter(1)\n n = f32[4] negate(b)\n"
-           "  ROOT t = (f32[4], f32[4]) tuple(a, n) }\n");
+    assign(&f, "ENTRY main { a = f32[4] parameter(0)\n b = f32[4] parameter(1)\n n = f32[4] negate(b)\n"
+               "  ROOT t = (f32[4], f32[4]) tuple(a, n) }\n");
     HloBufferSlice element, same, table;
     static const int64_t one[] = {1};
     assert_true(hlo_buffer_slice(f.assignment, find(&f, "t"), (HloDims){one, 1}, &element));
@@ -169,10 +166,9 @@ static void slices_say_where_values_lie(void **state) {
 static void several_callers_leave_a_place_open(void **state) {
     (void)state;
     Fixture f;
-    assign(&f,
-           "g { x = f32[4] parameter(0) ROOT n = f32[4] negate(x) }\n"
-           "ENTRY e { a = f32[4] parameter(0)\n b = f32[4] parameter(1)\n"
-           "  c = f32[4] call(a), to_apply=g\n d = f32[4] call(b), to_apply=g\n ROOT r = f32[4] add(c, d) }\n");
+    assign(&f, "g { x = f32[4] parameter(0) ROOT n = f32[4] negate(x) }\n"
+               "ENTRY e { a = f32[4] parameter(0)\n b = f32[4] parameter(1)\n"
+               "  c = f32[4] call(a), to_apply=g\n d = f32[4] call(b), to_apply=g\n ROOT r = f32[4] add(c, d) }\n");
     HloBufferSlice slice;
     assert_false(hlo_buffer_slice(f.assignment, find(&f, "x"), (HloDims){0}, &slice));
     assert_true(hlo_buffer_slice(f.assignment, find(&f, "c"), (HloDims){0}, &slice));

@@ -116,29 +116,28 @@ static void value_sizes_follow_the_cpu(void **state) {
 
 // ---- values ---------------------------------------------------------------------------------------------
 
-static const char loop_text[] =
-    "HloModule m\n"
-    "body { bp = (s32[], f32[16], f32[4]) parameter(0)\n"
-    "  i = s32[] get-tuple-element(bp), index=0\n"
-    "  acc = f32[16] get-tuple-element(bp), index=1\n"
-    "  w = f32[4] get-tuple-element(bp), index=2\n"
-    "  one = s32[] constant(1)\n"
-    "  j = s32[] add(i, one)\n"
-    "  e = f32[4] exponential(w)\n"
-    "  dus = f32[16] dynamic-update-slice(acc, e, i)\n"
-    "  ROOT br = (s32[], f32[16], f32[4]) tuple(j, dus, w) }\n"
-    "cond { cp = (s32[], f32[16], f32[4]) parameter(0)\n"
-    "  ci = s32[] get-tuple-element(cp), index=0\n"
-    "  lim = s32[] constant(10)\n"
-    "  ROOT lt = pred[] compare(ci, lim), direction=LT }\n"
-    "ENTRY main { a = f32[4] parameter(0)\n"
-    "  z = s32[] constant(0)\n"
-    "  fz = f32[] constant(0)\n"
-    "  zc = s32[] copy(z)\n"
-    "  init1 = f32[16] broadcast(fz), dimensions={}\n"
-    "  init = (s32[], f32[16], f32[4]) tuple(zc, init1, a)\n"
-    "  loop = (s32[], f32[16], f32[4]) while(init), condition=cond, body=body\n"
-    "  ROOT res = f32[16] get-tuple-element(loop), index=1 }\n";
+static const char loop_text[] = "HloModule m\n"
+                                "body { bp = (s32[], f32[16], f32[4]) parameter(0)\n"
+                                "  i = s32[] get-tuple-element(bp), index=0\n"
+                                "  acc = f32[16] get-tuple-element(bp), index=1\n"
+                                "  w = f32[4] get-tuple-element(bp), index=2\n"
+                                "  one = s32[] constant(1)\n"
+                                "  j = s32[] add(i, one)\n"
+                                "  e = f32[4] exponential(w)\n"
+                                "  dus = f32[16] dynamic-update-slice(acc, e, i)\n"
+                                "  ROOT br = (s32[], f32[16], f32[4]) tuple(j, dus, w) }\n"
+                                "cond { cp = (s32[], f32[16], f32[4]) parameter(0)\n"
+                                "  ci = s32[] get-tuple-element(cp), index=0\n"
+                                "  lim = s32[] constant(10)\n"
+                                "  ROOT lt = pred[] compare(ci, lim), direction=LT }\n"
+                                "ENTRY main { a = f32[4] parameter(0)\n"
+                                "  z = s32[] constant(0)\n"
+                                "  fz = f32[] constant(0)\n"
+                                "  zc = s32[] copy(z)\n"
+                                "  init1 = f32[16] broadcast(fz), dimensions={}\n"
+                                "  init = (s32[], f32[16], f32[4]) tuple(zc, init1, a)\n"
+                                "  loop = (s32[], f32[16], f32[4]) while(init), condition=cond, body=body\n"
+                                "  ROOT res = f32[16] get-tuple-element(loop), index=1 }\n";
 
 static void loop_element_that_changes_has_three_phis(void **state) {
     (void)state;
@@ -171,16 +170,15 @@ static void loop_element_passed_through_is_the_initial_value(void **state) {
 static void loops_in_loops_keep_what_only_passes(void **state) {
     (void)state;
     Fixture f;
-    analyse(&f,
-            "c1 { q = (f32[], f32[]) parameter(0) ROOT t1 = pred[] constant(true) }\n"
-            "b1 { q = (f32[], f32[]) parameter(0)\n x = f32[] get-tuple-element(q), index=0\n"
-            "  y = f32[] get-tuple-element(q), index=1\n n = f32[] negate(y)\n"
-            "  ROOT r1 = (f32[], f32[]) tuple(x, n) }\n"
-            "c2 { q = (f32[], f32[]) parameter(0) ROOT t2 = pred[] constant(true) }\n"
-            "b2 { o = (f32[], f32[]) parameter(0)\n"
-            "  ROOT inner = (f32[], f32[]) while(o), condition=c1, body=b1 }\n"
-            "ENTRY e { p = f32[] parameter(0)\n s = f32[] sine(p)\n init = (f32[], f32[]) tuple(p, s)\n"
-            "  ROOT outer = (f32[], f32[]) while(init), condition=c2, body=b2 }\n");
+    analyse(&f, "c1 { q = (f32[], f32[]) parameter(0) ROOT t1 = pred[] constant(true) }\n"
+                "b1 { q = (f32[], f32[]) parameter(0)\n x = f32[] get-tuple-element(q), index=0\n"
+                "  y = f32[] get-tuple-element(q), index=1\n n = f32[] negate(y)\n"
+                "  ROOT r1 = (f32[], f32[]) tuple(x, n) }\n"
+                "c2 { q = (f32[], f32[]) parameter(0) ROOT t2 = pred[] constant(true) }\n"
+                "b2 { o = (f32[], f32[]) parameter(0)\n"
+                "  ROOT inner = (f32[], f32[]) while(o), condition=c1, body=b1 }\n"
+                "ENTRY e { p = f32[] parameter(0)\n s = f32[] sine(p)\n init = (f32[], f32[]) tuple(p, s)\n"
+                "  ROOT outer = (f32[], f32[]) while(init), condition=c2, body=b2 }\n");
     expect_definer(&f, "outer", 1, "p", false);
     expect_definer(&f, "x", 0, "p", false);
     expect_definer(&f, "outer", 2, "outer", true);
@@ -191,11 +189,10 @@ static void loops_in_loops_keep_what_only_passes(void **state) {
 static void conditional_merges_its_branches(void **state) {
     (void)state;
     Fixture f;
-    analyse(&f,
-            "t { x = f32[4] parameter(0) ROOT n = f32[4] negate(x) }\n"
-            "u { y = f32[4] parameter(0) ROOT s = f32[4] sine(y) }\n"
-            "ENTRY e { p = pred[] parameter(0)\n a = f32[4] parameter(1)\n"
-            "  ROOT c = f32[4] conditional(p, a, a), true_computation=t, false_computation=u }\n");
+    analyse(&f, "t { x = f32[4] parameter(0) ROOT n = f32[4] negate(x) }\n"
+                "u { y = f32[4] parameter(0) ROOT s = f32[4] sine(y) }\n"
+                "ENTRY e { p = pred[] parameter(0)\n a = f32[4] parameter(1)\n"
+                "  ROOT c = f32[4] conditional(p, a, a), true_computation=t, false_computation=u }\n");
     expect_definer(&f, "x", 0, "a", false);
     expect_definer(&f, "c", 0, "c", true);
     end(&f);
@@ -204,11 +201,10 @@ static void conditional_merges_its_branches(void **state) {
 static void parameter_of_a_callee_called_twice_holds_both(void **state) {
     (void)state;
     Fixture f;
-    analyse(&f,
-            "g { x = f32[4] parameter(0) ROOT n = f32[4] negate(x) }\n"
-            "ENTRY e { a = f32[4] parameter(0)\n b = f32[4] parameter(1)\n"
-            "  c = f32[4] call(a), to_apply=g\n d = f32[4] call(b), to_apply=g\n"
-            "  ROOT r = f32[4] add(c, d) }\n");
+    analyse(&f, "g { x = f32[4] parameter(0) ROOT n = f32[4] negate(x) }\n"
+                "ENTRY e { a = f32[4] parameter(0)\n b = f32[4] parameter(1)\n"
+                "  c = f32[4] call(a), to_apply=g\n d = f32[4] call(b), to_apply=g\n"
+                "  ROOT r = f32[4] add(c, d) }\n");
     assert_null(hlo_flow_value_at(f.flow, find(&f, "x"), 0));
     HloValueSet set = hlo_flow_set(f.flow, find(&f, "x"), 0);
     assert_int_equal(set.count, 2);
@@ -221,10 +217,9 @@ static void parameter_of_a_callee_called_twice_holds_both(void **state) {
 static void computation_used_both_ways_is_refused(void **state) {
     (void)state;
     Fixture f;
-    parse(&f,
-          "g { x = f32[] parameter(0) ROOT n = f32[] negate(x) }\n"
-          "ENTRY e { a = f32[4] parameter(0)\n s = f32[] parameter(1)\n"
-          "  m = f32[4] map(a), dimensions={0}, to_apply=g\n ROOT c = f32[] call(s), to_apply=g }\n");
+    parse(&f, "g { x = f32[] parameter(0) ROOT n = f32[] negate(x) }\n"
+              "ENTRY e { a = f32[4] parameter(0)\n s = f32[] parameter(1)\n"
+              "  m = f32[4] map(a), dimensions={0}, to_apply=g\n ROOT c = f32[] call(s), to_apply=g }\n");
     HloStatus status = hlo_dataflow_run(&f.arena, f.m, &f.flow);
     assert_int_equal(hlo_status_code(status), HLO_UNIMPLEMENTED);
     hlo_status_free(status);
@@ -255,14 +250,15 @@ static void may_share_answers_by_operation(void **state) {
     };
     for (size_t i = 0; i < HLO_COUNT(rows); i++) {
         HloBuffer text = {0};
-        hlo_putf(&text,
-                 "g { a = f32[] parameter(0) ROOT n = f32[] negate(a) }\n"
-                 "less { a = f32[] parameter(0) b = f32[] parameter(1) ROOT l = pred[] compare(a, b), direction=LT }\n"
-                 "elementwise { a = f32[4] parameter(0) b = f32[4] negate(a) ROOT c = f32[4] sine(b) }\n"
-                 "reversing { a = f32[4] parameter(0) b = f32[4] reverse(a), dimensions={0} ROOT c = f32[4] add(a, b) }\n"
-                 "ENTRY e { p = f32[4] parameter(0)\n s = f32[4] parameter(1)\n i = s32[] parameter(2)\n"
-                 "  q = f32[4] cosine(p)\n x = f32[4] sine(p)\n %s\n ROOT t = tuple(u) }\n",
-                 rows[i].line);
+        hlo_putf(
+            &text,
+            "g { a = f32[] parameter(0) ROOT n = f32[] negate(a) }\n"
+            "less { a = f32[] parameter(0) b = f32[] parameter(1) ROOT l = pred[] compare(a, b), direction=LT }\n"
+            "elementwise { a = f32[4] parameter(0) b = f32[4] negate(a) ROOT c = f32[4] sine(b) }\n"
+            "reversing { a = f32[4] parameter(0) b = f32[4] reverse(a), dimensions={0} ROOT c = f32[4] add(a, b) }\n"
+            "ENTRY e { p = f32[4] parameter(0)\n s = f32[4] parameter(1)\n i = s32[] parameter(2)\n"
+            "  q = f32[4] cosine(p)\n x = f32[4] sine(p)\n %s\n ROOT t = tuple(u) }\n",
+            rows[i].line);
         Fixture f;
         analyse(&f, text.data);
         bool answer = hlo_may_share(&f.sharing, f.flow, find(&f, "x"), 0, find(&f, "u"), 0);
@@ -275,12 +271,11 @@ static void may_share_answers_by_operation(void **state) {
 static void fused_update_is_in_place_through_bitcast_and_tuple(void **state) {
     (void)state;
     Fixture f;
-    analyse(&f,
-            "fused { p = f32[4,4] parameter(0)\n u = f32[2] parameter(1)\n zero = s32[] constant(0)\n"
-            "  b = f32[16] bitcast(p)\n d = f32[16] dynamic-update-slice(b, u, zero)\n n = f32[2] negate(u)\n"
-            "  ROOT t = (f32[2], f32[16]) tuple(n, d) }\n"
-            "ENTRY e { x = f32[4,4] parameter(0)\n y = f32[2] parameter(1)\n"
-            "  ROOT f = (f32[2], f32[16]) fusion(x, y), kind=kLoop, calls=fused }\n");
+    analyse(&f, "fused { p = f32[4,4] parameter(0)\n u = f32[2] parameter(1)\n zero = s32[] constant(0)\n"
+                "  b = f32[16] bitcast(p)\n d = f32[16] dynamic-update-slice(b, u, zero)\n n = f32[2] negate(u)\n"
+                "  ROOT t = (f32[2], f32[16]) tuple(n, d) }\n"
+                "ENTRY e { x = f32[4,4] parameter(0)\n y = f32[2] parameter(1)\n"
+                "  ROOT f = (f32[2], f32[16]) fusion(x, y), kind=kLoop, calls=fused }\n");
     HloInPlacePairs pairs = hlo_in_place_pairs(&f.sharing, find(&f, "f"));
     assert_int_equal(pairs.count, 1);
     assert_int_equal(pairs.items[0].operand, 0);
@@ -311,8 +306,8 @@ static void live_ranges_of_a_loop(void **state) {
         uint32_t node;
         HloRange range;
     } rows[] = {
-        {"one", 0, {11, 15}}, {"j", 0, {15, 19}},    {"e", 0, {16, 17}},    {"dus", 0, {17, 19}},  {"lim", 0, {7, 9}},
-        {"z", 0, {1, 3}},     {"init1", 0, {4, 6}},  {"a", 0, {0, 21}},     {"init", 0, {5, 6}},   {"cp", 1, {6, 10}},
+        {"one", 0, {11, 15}}, {"j", 0, {15, 19}},    {"e", 0, {16, 17}},    {"dus", 0, {17, 19}}, {"lim", 0, {7, 9}},
+        {"z", 0, {1, 3}},     {"init1", 0, {4, 6}},  {"a", 0, {0, 21}},     {"init", 0, {5, 6}},  {"cp", 1, {6, 10}},
         {"bp", 1, {10, 15}},  {"loop", 0, {19, 20}}, {"loop", 1, {19, 19}}, {"res", 0, {19, 21}},
     };
     Fixture f;
@@ -336,9 +331,8 @@ static void live_ranges_of_a_loop(void **state) {
 static void order_knows_what_only_data_orders(void **state) {
     (void)state;
     Fixture f;
-    analyse(&f,
-            "ENTRY e { p = f32[4] parameter(0)\n a = f32[4] negate(p)\n b = f32[4] sine(a)\n c = f32[4] cosine(p)\n"
-            "  ROOT r = f32[4] add(b, c) }\n");
+    analyse(&f, "ENTRY e { p = f32[4] parameter(0)\n a = f32[4] negate(p)\n b = f32[4] sine(a)\n c = f32[4] cosine(p)\n"
+                "  ROOT r = f32[4] add(b, c) }\n");
     HloOrdering *ordering = hlo_ordering_new(&f.arena, f.flow, &f.sharing);
     const HloValue *a = value_at(&f, "a", 0), *b = value_at(&f, "b", 0), *c = value_at(&f, "c", 0);
     assert_true(hlo_is_defined_before(ordering, a, b));
