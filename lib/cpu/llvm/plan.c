@@ -3,16 +3,21 @@
 // element() computes a value anew for every index it is asked at. Inside a fusion that is wrong for operations with
 // loops of their own, and too slow for a value that index maps ask for at many places (a stencil of a stencil doubles
 // the work at every step). plan_kernel walks the values a kernel needs, users before operands, counts at how many
-// indices each is asked, and writes the expensive ones into scratch memory first.
+// indices each is asked, and writes the expensive ones into scratch memory first. Values behind many nested index maps
+// are stored too, so that element() need not go that deep.
 
 #include "lib/cpu/llvm/emit.h"
 
-enum { MAX_COPIES = 8 };  // a value asked for at more indices than this is computed once and stored
+enum {
+    MAX_COPIES = 8,            // a value asked for at more indices than this is computed once and stored
+    MAX_MAPS = MAX_DEPTH / 4,  // index maps between a value and what it is stored for
+};
 
 typedef struct Node {
     Scope *scope;
     const HloInstruction *inst;
     int64_t same, moved;  // times asked: at the user's own index; through an index map
+    int64_t maps;         // most index maps between it and the nearest stored user
     size_t next;          // operand to look at
     bool done, store;
 } Node;
@@ -60,19 +65,21 @@ static bool is_cheap(const HloInstruction *inst) {
 
 static bool needs_store(const Node *node) {
     if (is_heavy(node->inst)) return true;
-    return !is_cheap(node->inst) && node->same + node->moved > MAX_COPIES;
+    return !is_cheap(node->inst) && (node->same + node->moved > MAX_COPIES || node->maps > MAX_MAPS);
 }
 
 static void count_asks(Gen *g, const HloVec *order) {
     for (size_t k = order->count; k-- > 0;) {
         Node *node = order->items[k];
         node->store = needs_store(node);
-        int64_t times = node->store ? 1 : node->same + node->moved;
+        int64_t times = node->store ? 1 : node->same + node->moved, maps = node->store ? 0 : node->maps;
         for (size_t o = 0; o < hlo_operand_count(node->inst); o++) {
             Resolved r = resolve(g, node->scope, hlo_operand(node->inst, o));
             if (is_stored_already(r)) continue;
             Node *operand = node_find(g, r);
-            if (is_pointwise(node->inst) && !node->store) {
+            bool moves = !is_pointwise(node->inst);
+            if (operand->maps < maps + moves) operand->maps = maps + moves;
+            if (!moves && !node->store) {
                 operand->same = operand->same > times ? operand->same : times;
             } else if (operand->moved < INT32_MAX) {
                 operand->moved += times;
