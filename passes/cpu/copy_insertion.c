@@ -88,11 +88,28 @@ HloInstruction *copy_for_all(CopyWork *work, HloInstruction *inst, const HloBits
 
 static HloStatus clean_up(CopyWork *work) {
     bool changed = false;
-    hlo_module_update_schedule(work->m, work->scratch);
     HLO_TRY(hlo_pass_run_inside(work->rw.cx, "tuple-simplifier", work->m, &changed));
     HLO_TRY(hlo_pass_run_inside(work->rw.cx, "dce", work->m, &changed));
-    hlo_module_update_schedule(work->m, work->scratch);
     return hlo_ok();
+}
+
+// The sequence of a computation at some time.
+typedef struct Sequence {
+    HloInstruction **items;
+    size_t count;
+} Sequence;
+
+static Sequence *keep_schedule(const CopyWork *work) {
+    Sequence *kept = HLO_NEW_ARRAY(work->scratch, Sequence, work->m->computation_id_limit);
+    HLO_EACH_COMP(comp, work->m) kept[comp->id] = (Sequence){comp->sequence, comp->sequence_count};
+    return kept;
+}
+
+static void put_schedule_back(CopyWork *work, const Sequence *kept) {
+    HLO_EACH_COMP(comp, work->m) {
+        comp->sequence = kept[comp->id].items;
+        comp->sequence_count = kept[comp->id].count;
+    }
 }
 
 static HloStatus check_calls_are_flat(const CopyWork *work) {
@@ -111,7 +128,10 @@ static HloStatus run(HloPassContext *cx, HloModule *m, bool *changed) {
     HLO_TRY(add_copies(&work));
     HLO_TRY(clean_up(&work));
     HLO_TRY(analyse_for_copies(&work));
+    const Sequence *kept = keep_schedule(&work);
+    hlo_module_update_schedule(m, work.scratch);
     remove_copies(&work);
+    put_schedule_back(&work, kept);
     HLO_TRY(analyse_for_copies(&work));
     add_special_copies(&work);
     HLO_TRY(clean_up(&work));

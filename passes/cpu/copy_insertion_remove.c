@@ -265,6 +265,12 @@ static bool try_to_join(Remover *remover, Copy *copy) {
     return true;
 }
 
+// What the copy stood for before optimization, the copied value stands for now.
+static void hand_over_origin(CopyWork *work, const HloInstruction *copy, HloInstruction *operand) {
+    const HloAttr *origin = hlo_attr_find(copy, HLO_ATTR_ORIGIN);
+    if (origin && !hlo_has(operand, HLO_ATTR_ORIGIN)) hlo_set_attr(work->m, operand, *origin);
+}
+
 static bool try_to_remove(Remover *remover, Copy *copy) {
     HloInstruction *inst = copy->inst;
     HloInstruction *operand = hlo_operand(inst, 0);
@@ -272,6 +278,7 @@ static bool try_to_remove(Remover *remover, Copy *copy) {
     if (!try_to_join(remover, copy)) return false;
     take_over(remover, copy);
     hlo_rewriter_note(&remover->work->rw, "remove-copy", inst, operand);
+    hand_over_origin(remover->work, inst, operand);
     hlo_drop_control_edges(inst);
     hlo_replace_all_uses(inst, operand);
     copy->inst = NULL;
