@@ -135,27 +135,59 @@ void emit_sort(Gen *g, Scope *scope, const HloInstruction *inst, Place *dest) {
 
 // ---- top k ----------------------------------------------------------------------------------------------
 
+// A place like `place` with f32 elements, in row-major scratch memory.
+static Place *f32_scratch(Gen *g, const Place *place) {
+    HloShape *shape = HLO_NEW(g->arena, HloShape);
+    *shape = *place->shape;
+    shape->type = HLO_F32;
+    return place_scratch(g, shape);
+}
+
+static void copy_converted(Gen *g, const HloInstruction *inst, Place *from, Place *to) {
+    Index *index;
+    Nest *nest = nest_over(g, to->shape, &index);
+    Value value = load_at(g, from->shape, from->base, index_position(g, index, from->shape));
+    value = convert(g, inst, from->shape->type, to->shape->type, value);
+    store_at(g, to->shape, to->base, index_position(g, index, to->shape), value);
+    nest_close(g, nest, NULL);
+}
+
+static bool topk_fits(const HloInstruction *inst, const Place *dest) {
+    const HloShape *from = hlo_operand(inst, 0)->shape;
+    if (!dest->elements || dest->shape->rank != 2 || from->rank == 0) return false;
+    const HloShape *values = dest->elements[0]->shape, *indices = dest->elements[1]->shape;
+    // Narrower floats are ordered as their f32 values are.
+    return hlo_type_is_float(from->type) && from->type != HLO_F64 && values->type == from->type &&
+           indices->type == HLO_S32 && values->rank == from->rank && hlo_shape_same_dims(values, indices) &&
+           is_row_major(values) && is_row_major(indices);
+}
+
 static void call_topk(Gen *g, Scope *scope, const HloInstruction *inst, Place *dest, bool largest) {
     const HloShape *from = hlo_operand(inst, 0)->shape;
-    bool fits = dest->elements && dest->shape->rank == 2 && from->type == HLO_F32 && from->rank > 0 &&
-                dest->elements[1]->shape->type == HLO_S32 && dest->elements[0]->shape->rank == from->rank &&
-                is_row_major(dest->elements[0]->shape) && is_row_major(dest->elements[1]->shape);
-    if (!fits) {
+    if (!topk_fits(inst, dest)) {
         gen_unimplemented(g, inst);
         return;
     }
-    int64_t length = from->dims[from->rank - 1], k = dest->elements[0]->shape->dims[from->rank - 1];
+    Place *values = dest->elements[0];
+    int64_t length = from->dims[from->rank - 1], k = values->shape->dims[from->rank - 1];
     if (k > length || length > INT32_MAX) {
         gen_fail(g, HLO_INVALID_ARGUMENT, "%%%s asks for more elements than a row has", inst->name);
         return;
     }
-    if (hlo_shape_elem_count(dest->elements[0]->shape) == 0) return;
-    Place *in = row_major_operand(g, scope, hlo_operand(inst, 0));
+    if (hlo_shape_elem_count(values->shape) == 0) return;
+    Place *in = row_major_operand(g, scope, hlo_operand(inst, 0)), *best = values;
     if (gen_failed(g)) return;
+    if (from->type != HLO_F32) {
+        Place *wide = f32_scratch(g, in);
+        copy_converted(g, inst, in, wide);
+        in = wide;
+        best = f32_scratch(g, values);
+    }
     int64_t d[4] = {hlo_shape_elem_count(from) / length, length, k, largest};
-    LLVMValueRef args[5] = {gen_numbers(g, d, 4), in->base, dest->elements[0]->base, dest->elements[1]->base,
+    LLVMValueRef args[5] = {gen_numbers(g, d, 4), in->base, best->base, dest->elements[1]->base,
                             scratch_take(g, length * 16)};
     call_runtime(g, "hlo_rt_topk", args, 5);
+    if (best != values) copy_converted(g, inst, best, values);
 }
 
 void emit_topk(Gen *g, Scope *scope, const HloInstruction *inst, Place *dest) {
@@ -231,10 +263,33 @@ void emit_fft(Gen *g, Scope *scope, const HloInstruction *inst, Place *dest) {
 
 // ---- custom calls ---------------------------------------------------------------------------------------
 
+// Calls that only say how a value is spread over devices; on one device they change nothing.
+static bool is_annotation(const HloInstruction *inst, const char *target) {
+    static const char *const targets[] = {
+        "Sharding",
+        "SPMDFullToShardShape",
+        "SPMDShardToFullShape",
+        "xla.sdy.FuncResultSharding",
+        "xla.sdy.GlobalToLocalShape",
+        "xla.sdy.LocalToGlobalShape",
+    };
+    if (hlo_operand_count(inst) != 1 || hlo_operand(inst, 0)->shape->type != inst->shape->type) return false;
+    if (!hlo_shape_is_array(inst->shape) || !hlo_shape_same_dims(hlo_operand(inst, 0)->shape, inst->shape))
+        return false;
+    for (size_t k = 0; k < HLO_COUNT(targets); k++) {
+        if (strcmp(target, targets[k]) == 0) return true;
+    }
+    return false;
+}
+
 void emit_custom_call(Gen *g, Scope *scope, const HloInstruction *inst, Place *dest) {
     const char *target = hlo_text(inst, HLO_ATTR_CUSTOM_CALL_TARGET);
     if (strcmp(target, "TopK") == 0 && hlo_operand_count(inst) == 1) {
         call_topk(g, scope, inst, dest, true);
+        return;
+    }
+    if (is_annotation(inst, target)) {
+        emit_into(g, scope, hlo_operand(inst, 0), dest);
         return;
     }
     if (emit_lapack(g, scope, inst, dest)) return;
