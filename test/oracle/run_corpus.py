@@ -100,7 +100,6 @@ def fill_npy(path, kind, shape, rule):
 EXCUSED = {
     'unrolled_recurrence_5000/module': 'chaotic: evaluations in f32 and f64 differ by 1',
     'unrolled_recurrence_5000/after': 'chaotic: evaluations in f32 and f64 differ by 1',
-    'mlp_mixed_precision_sgd_momentum/module': 'bf16 operations round one by one; the reference fuses them in f32',
 }
 
 
