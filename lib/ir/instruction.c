@@ -279,8 +279,15 @@ void hlo_clear_called(HloInstruction *inst) {
 
 // ---- control edges --------------------------------------------------------------------------------------
 
+// Asks the side with fewer edges, so that many predecessors of one instruction cost no more than one of each.
+static bool has_control_edge(const HloInstruction *before, const HloInstruction *inst) {
+    if (before->control_succs.count < inst->control_preds.count)
+        return hlo_vec_find(&before->control_succs, inst) != SIZE_MAX;
+    return hlo_vec_find(&inst->control_preds, before) != SIZE_MAX;
+}
+
 void hlo_add_control_edge(HloInstruction *before, HloInstruction *inst) {
-    if (hlo_vec_find(&inst->control_preds, before) != SIZE_MAX) return;
+    if (has_control_edge(before, inst)) return;
     hlo_vec_push(arena_of(inst), &inst->control_preds, before);
     hlo_vec_push(arena_of(inst), &before->control_succs, inst);
 }

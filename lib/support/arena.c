@@ -26,7 +26,7 @@ static void use_block(HloArena *arena, HloArenaBlock *block) {
 }
 
 void *hlo_arena_alloc_slow(HloArena *arena, size_t size_bytes) {
-    size_t rounded = (size_bytes + 15) & ~(size_t)15;
+    size_t rounded = ((size_bytes | !size_bytes) + 15) & ~(size_t)15;
     if (rounded < size_bytes) out_of_memory(arena);
     if (arena->limit_bytes && (arena->used_bytes > arena->limit_bytes || rounded > arena->limit_bytes - arena->used_bytes))
         out_of_memory(arena);
