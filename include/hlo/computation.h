@@ -40,10 +40,14 @@ HloInstruction *hlo_computation_add_interned(HloComputation *comp, HloInstructio
 // Takes a dead instruction out; asserts that it has no users and is not the root. Control edges are dropped.
 void hlo_computation_remove(HloComputation *comp, HloInstruction *inst);
 // Removes `inst`, then breadth-first every operand that became dead, is removable and has no side effect.
-// Parameters of fusion computations are kept here. Returns the number of removed instructions.
+// Parameters of fusion computations are kept here. An `inst` that guards effects stays. Returns the number of removed
+// instructions.
 size_t hlo_computation_remove_with_operands(HloComputation *comp, HloInstruction *inst);
 // The same, but control edges of what goes do not keep it: what came before it now comes before what came after it.
 size_t hlo_computation_remove_with_operands_relaying(HloComputation *comp, HloInstruction *inst);
+// An after-all of a side effect, directly or through get-tuple-element: it stays although nobody uses its token. (As in
+// the reference, one that dies with its only user goes.)
+bool hlo_guards_effects(const HloInstruction *inst);
 void hlo_computation_set_root(HloComputation *comp, HloInstruction *root);
 
 // Instructions in post-order (text printing chapter, §4.2): starting points are the instructions without users,

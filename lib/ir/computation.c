@@ -69,8 +69,7 @@ void hlo_computation_remove(HloComputation *comp, HloInstruction *inst) {
     inst->comp = NULL;
 }
 
-// An after-all that waits for side effects stays although nobody uses its token.
-static bool guards_effects(const HloInstruction *inst) {
+bool hlo_guards_effects(const HloInstruction *inst) {
     if (inst->op != HLO_OP_AFTER_ALL) return false;
     for (size_t k = 0; k < hlo_operand_count(inst); k++) {
         const HloInstruction *operand = hlo_operand(inst, k);
@@ -82,7 +81,7 @@ static bool guards_effects(const HloInstruction *inst) {
 
 static bool may_follow(const HloInstruction *inst, bool relay) {
     return inst->comp && hlo_is_dead(inst) && (relay || !hlo_has_control_edges(inst)) &&
-           inst->op != HLO_OP_PARAMETER && !hlo_has_side_effect(inst) && !guards_effects(inst);
+           inst->op != HLO_OP_PARAMETER && !hlo_has_side_effect(inst);
 }
 
 // Takes an instruction out of the control order: everything before it comes before everything after it.
@@ -96,6 +95,7 @@ static void bridge_control_edges(HloInstruction *inst) {
 }
 
 static size_t remove_with_operands(HloComputation *comp, HloInstruction *inst, bool relay) {
+    if (hlo_guards_effects(inst)) return 0;
     HloArena scratch = {.trap = comp->m->arena.trap};
     HloVec queue = {0};
     hlo_vec_push(&scratch, &queue, inst);

@@ -180,6 +180,10 @@ static void remove_garbage(Dce *d, HloComputation *comp) {
         if (is_garbage(d, inst)) hlo_vec_push(d->rw.scratch, &garbage, inst);
     }
     for (size_t k = 0; k < garbage.count && !hlo_rewriter_is_spent(&d->rw); k++) {
+        if (hlo_guards_effects(garbage.items[k])) {
+            d->rw.changed = true;  // as the reference says, although it stays
+            continue;
+        }
         hlo_rewriter_note(&d->rw, "dead-instruction", garbage.items[k], NULL);
         hlo_computation_remove_with_operands(comp, garbage.items[k]);
     }
