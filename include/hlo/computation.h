@@ -43,8 +43,13 @@ void hlo_computation_remove(HloComputation *comp, HloInstruction *inst);
 // Parameters of fusion computations are kept here. An `inst` that guards effects stays. Returns the number of removed
 // instructions.
 size_t hlo_computation_remove_with_operands(HloComputation *comp, HloInstruction *inst);
-// The same, but control edges of what goes do not keep it: what came before it now comes before what came after it.
-size_t hlo_computation_remove_with_operands_relaying(HloComputation *comp, HloInstruction *inst);
+// The general form.
+typedef struct HloRemoval {
+    bool relay_control;  // control edges of what goes do not keep it: what came before it then comes before what came after
+    HloArena *arena;     // for the list
+    HloVec dead_parameters;  // out: parameters that lost their last user, in that order; may repeat
+} HloRemoval;
+size_t hlo_computation_remove_dead(HloComputation *comp, HloInstruction *inst, HloRemoval *removal);
 // An after-all of a side effect, directly or through get-tuple-element: it stays although nobody uses its token. (As in
 // the reference, one that dies with its only user goes.)
 bool hlo_guards_effects(const HloInstruction *inst);

@@ -40,6 +40,7 @@ typedef enum HloReplaceFlags {
     HLO_REPLACE_PRESERVE_SHARDING = 2,  // refuse when both have shardings that differ
     HLO_REPLACE_KEEP_OPERANDS = 4,      // remove old alone, not the operands that it leaves dead
     HLO_REPLACE_KEEP_ORIGIN = 8,        // new keeps its origin, or the lack of one
+    HLO_REPLACE_PART = 16,              // part of a rewrite that was announced: not counted, not stopped by the limit
 } HloReplaceFlags;
 
 // Replaces `old` by `new` (same computation, compatible shapes): metadata, frontend attributes and sharding move when
@@ -54,9 +55,16 @@ bool hlo_replace_with(HloRewriter *rw, HloInstruction *old_inst, HloInstruction 
 // that now repeat (custom fusions keep them); fusions with many operands lose them when the pass ends.
 void hlo_rewriter_move_uses(HloRewriter *rw, HloInstruction *old_inst, HloInstruction *new_inst);
 
+// Removes a dead instruction and every operand that it leaves dead (hlo_computation_remove_with_operands), parameters
+// of fusion computations included.
+void hlo_rewriter_remove(HloRewriter *rw, HloInstruction *inst);
+
 // Takes the parameters in `dead` (by number; without users) out of the computation of a fusion and the operands with
 // them. Parameters behind the first removed one are made anew, named `param_<number>`.
 void hlo_fusion_drop_operands(HloRewriter *rw, HloInstruction *fusion, HloBits dead);
+// The same for dead parameters of a fusion computation, one after the other in the given order, and for the operands that
+// die with them. Does nothing for computations that are not a fusion's own.
+void hlo_fusion_drop_parameters(HloRewriter *rw, HloComputation *comp, const HloVec *parameters);
 
 // Adds a copy of a computation to the module, called `<name>.clone`; instructions keep names and order. Computations that
 // its fusions and async-starts own are copied too, inner ones first. *made, when given, grows by the number of

@@ -80,8 +80,7 @@ bool hlo_guards_effects(const HloInstruction *inst) {
 }
 
 static bool may_follow(const HloInstruction *inst, bool relay) {
-    return inst->comp && hlo_is_dead(inst) && (relay || !hlo_has_control_edges(inst)) &&
-           inst->op != HLO_OP_PARAMETER && !hlo_has_side_effect(inst);
+    return inst->comp && hlo_is_dead(inst) && (relay || !hlo_has_control_edges(inst)) && !hlo_has_side_effect(inst);
 }
 
 // Takes an instruction out of the control order: everything before it comes before everything after it.
@@ -94,7 +93,12 @@ static void bridge_control_edges(HloInstruction *inst) {
     hlo_drop_control_edges(inst);
 }
 
-static size_t remove_with_operands(HloComputation *comp, HloInstruction *inst, bool relay) {
+static void take_out(HloComputation *comp, HloInstruction *inst, const HloRemoval *removal) {
+    if (removal->relay_control) bridge_control_edges(inst);
+    hlo_computation_remove(comp, inst);
+}
+
+size_t hlo_computation_remove_dead(HloComputation *comp, HloInstruction *inst, HloRemoval *removal) {
     if (hlo_guards_effects(inst)) return 0;
     HloArena scratch = {.trap = comp->m->arena.trap};
     HloVec queue = {0};
@@ -102,9 +106,12 @@ static size_t remove_with_operands(HloComputation *comp, HloInstruction *inst, b
     size_t removed = 0;
     for (size_t i = 0; i < queue.count; i++) {
         HloInstruction *at = queue.items[i];
-        if (i > 0 && !may_follow(at, relay)) continue;
-        if (relay) bridge_control_edges(at);
-        hlo_computation_remove(comp, at);
+        if (i > 0 && !may_follow(at, removal->relay_control)) continue;
+        if (at->op == HLO_OP_PARAMETER) {
+            hlo_vec_push(removal->arena, &removal->dead_parameters, at);
+            continue;
+        }
+        take_out(comp, at, removal);
         removed++;
         for (size_t k = 0; k < at->operands.count; k++) hlo_vec_push(&scratch, &queue, at->operands.items[k]);
     }
@@ -113,11 +120,10 @@ static size_t remove_with_operands(HloComputation *comp, HloInstruction *inst, b
 }
 
 size_t hlo_computation_remove_with_operands(HloComputation *comp, HloInstruction *inst) {
-    return remove_with_operands(comp, inst, false);
-}
-
-size_t hlo_computation_remove_with_operands_relaying(HloComputation *comp, HloInstruction *inst) {
-    return remove_with_operands(comp, inst, true);
+    HloArena scratch = {.trap = comp->m->arena.trap};
+    size_t removed = hlo_computation_remove_dead(comp, inst, &(HloRemoval){.arena = &scratch});
+    hlo_arena_free(&scratch);
+    return removed;
 }
 
 void hlo_computation_set_root(HloComputation *comp, HloInstruction *root) {

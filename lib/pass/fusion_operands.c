@@ -8,13 +8,13 @@ static void keep_parameters(HloComputation *comp, HloVec *kept) {
     comp->parameters.count = kept->count;
 }
 
-// A parameter that moved to another number is a new instruction, as in the reference; it keeps only the shape.
+// A parameter that moves to another number is a new instruction, as in the reference: it keeps everything but the name.
 static HloInstruction *renumbered(HloRewriter *rw, HloComputation *comp, HloInstruction *parameter, size_t number) {
-    HloInstruction *moved = hlo_inst_new(rw->m, HLO_OP_PARAMETER, parameter->shape, NULL, 0);
+    HloInstruction *moved = hlo_inst_clone(rw->m, parameter, parameter->shape, NULL, 0, NULL);
     hlo_set_int(rw->m, moved, HLO_ATTR_PARAMETER_NUMBER, (int64_t)number);
     hlo_computation_add(comp, moved, hlo_arena_printf(rw->scratch, "param_%zu", number));
     hlo_replace_all_uses(parameter, moved);
-    hlo_drop_control_edges(parameter);
+    hlo_move_control_edges(parameter, moved);
     return moved;
 }
 
@@ -37,8 +37,77 @@ void hlo_fusion_drop_operands(HloRewriter *rw, HloInstruction *fusion, HloBits d
     keep_parameters(comp, &kept);
 }
 
+// Dropping parameters one by one renames the later ones each time, and names show how often. Beyond this many, names
+// yield to speed.
+enum { MOST_ONE_BY_ONE = 64 };
+
+static void drop_all_at_once(HloRewriter *rw, HloInstruction *fusion, const HloVec *parameters) {
+    HloBits dead = hlo_bits_new(rw->scratch, hlo_operand_count(fusion));
+    for (size_t k = 0; k < parameters->count; k++) {
+        hlo_bits_add(dead, (size_t)hlo_parameter_number(parameters->items[k]));
+    }
+    hlo_fusion_drop_operands(rw, fusion, dead);
+}
+
+// Parameters behind a dropped one are made anew, so the list of those left keeps the old instructions.
+static void drop_one_by_one(HloRewriter *rw, HloInstruction *fusion, const HloVec *parameters) {
+    const HloComputation *comp = hlo_called(fusion, 0);
+    HloVec left = comp->parameters;
+    left.items = hlo_arena_copy(rw->scratch, left.items, left.count * sizeof *left.items);
+    for (size_t k = 0; k < parameters->count; k++) {
+        size_t at = hlo_vec_find(&left, parameters->items[k]);
+        if (at == SIZE_MAX) continue;  // listed twice
+        HloBits dead = hlo_bits_new(rw->scratch, left.count);
+        hlo_bits_add(dead, at);
+        hlo_fusion_drop_operands(rw, fusion, dead);
+        hlo_vec_remove(&left, at);
+    }
+}
+
+// Drops dead parameters of a fusion computation; adds the operands that went with them to `operands`.
+static void drop_parameters(HloRewriter *rw, HloComputation *comp, const HloVec *parameters, HloVec *operands) {
+    HloInstruction *fusion = hlo_fusion_caller(comp);
+    if (!fusion || comp->callers.count != 1 || !parameters->count) return;
+    if (hlo_parameter_count(comp) != hlo_operand_count(fusion)) return;
+    for (size_t k = 0; k < parameters->count; k++) {
+        size_t at = (size_t)hlo_parameter_number(parameters->items[k]);
+        hlo_vec_push(rw->scratch, operands, hlo_operand(fusion, at));
+    }
+    if (parameters->count > MOST_ONE_BY_ONE) drop_all_at_once(rw, fusion, parameters);
+    else drop_one_by_one(rw, fusion, parameters);
+}
+
+// ---- removing -------------------------------------------------------------------------------------------
+
+static bool is_garbage(const HloInstruction *inst) {
+    return inst->comp && hlo_is_dead(inst) && inst->op != HLO_OP_PARAMETER && hlo_is_removable(inst) &&
+           !hlo_has_side_effect(inst);
+}
+
+// Removes what died outside of a fusion because the fusion lost operands, which may again be inside of one.
+static void remove_operands(HloRewriter *rw, HloVec *operands) {
+    for (size_t k = 0; k < operands->count; k++) {
+        HloInstruction *operand = operands->items[k];
+        if (!is_garbage(operand)) continue;
+        HloRemoval removal = {.arena = rw->scratch};
+        HloComputation *comp = operand->comp;
+        hlo_computation_remove_dead(comp, operand, &removal);
+        drop_parameters(rw, comp, &removal.dead_parameters, operands);
+    }
+}
+
+void hlo_fusion_drop_parameters(HloRewriter *rw, HloComputation *comp, const HloVec *parameters) {
+    HloVec operands = {0};
+    drop_parameters(rw, comp, parameters, &operands);
+    remove_operands(rw, &operands);
+}
+
+// ---- merging --------------------------------------------------------------------------------------------
+
+// Repeated operands go, and with them all that the computation does not use.
 static void merge_repeated_operands(HloRewriter *rw, HloInstruction *fusion) {
     HloComputation *comp = hlo_called(fusion, 0);
+    if (hlo_parameter_count(comp) != hlo_operand_count(fusion) || comp->callers.count != 1) return;
     HloMap first = {0};  // operand -> its first parameter
     HloBits dead = hlo_bits_new(rw->scratch, hlo_operand_count(fusion));
     bool any = false;
@@ -50,8 +119,10 @@ static void merge_repeated_operands(HloRewriter *rw, HloInstruction *fusion) {
             continue;
         }
         hlo_replace_all_uses(parameter, *slot);
-        hlo_bits_add(dead, k);
         any = true;
+    }
+    for (size_t k = 0; k < dead.count; k++) {
+        if (hlo_is_dead(hlo_parameter(comp, k))) hlo_bits_add(dead, k);
     }
     if (any) hlo_fusion_drop_operands(rw, fusion, dead);
 }

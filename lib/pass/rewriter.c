@@ -96,28 +96,36 @@ static void stamp_rule(const HloRewriter *rw, HloInstruction *inst, const char *
     if (inst->made_by_pass == rw->cx->pass->name && !inst->made_by_rule) inst->made_by_rule = rule;
 }
 
-static void remove_replaced(HloInstruction *inst, unsigned flags) {
-    if (flags & HLO_REPLACE_KEEP_OPERANDS) {
-        hlo_computation_remove(inst->comp, inst);
-    } else if (flags & HLO_REPLACE_RELAY_CONTROL) {
-        hlo_computation_remove_with_operands_relaying(inst->comp, inst);
-    } else {
-        hlo_computation_remove_with_operands(inst->comp, inst);
-    }
+static void remove_with_parameters(HloRewriter *rw, HloInstruction *inst, bool relay) {
+    HloComputation *comp = inst->comp;
+    HloRemoval removal = {.relay_control = relay, .arena = rw->scratch};
+    hlo_computation_remove_dead(comp, inst, &removal);
+    hlo_fusion_drop_parameters(rw, comp, &removal.dead_parameters);
+}
+
+void hlo_rewriter_remove(HloRewriter *rw, HloInstruction *inst) {
+    remove_with_parameters(rw, inst, false);
+}
+
+static void remove_replaced(HloRewriter *rw, HloInstruction *inst, unsigned flags) {
+    if (flags & HLO_REPLACE_KEEP_OPERANDS) hlo_computation_remove(inst->comp, inst);
+    else remove_with_parameters(rw, inst, flags & HLO_REPLACE_RELAY_CONTROL);
 }
 
 bool hlo_replace_with(HloRewriter *rw, HloInstruction *old_inst, HloInstruction *new_inst, const char *rule,
                       unsigned flags) {
-    if (!hlo_is_ok(rw->failure) || !new_inst || old_inst == new_inst || hlo_rewriter_is_spent(rw)) return false;
+    bool is_part = flags & HLO_REPLACE_PART;
+    if (!hlo_is_ok(rw->failure) || !new_inst || old_inst == new_inst) return false;
+    if (!is_part && hlo_rewriter_is_spent(rw)) return false;
     if (!hlo_shape_compatible(old_inst->shape, new_inst->shape)) {
         fail_shapes(rw, old_inst, new_inst, rule);
         return false;
     }
     if (is_refused(old_inst, new_inst, flags)) return false;
     stamp_rule(rw, new_inst, rule);
-    hlo_rewriter_note(rw, rule, old_inst, new_inst);
+    if (!is_part) hlo_rewriter_note(rw, rule, old_inst, new_inst);
     hand_over(rw, old_inst, new_inst, flags);
-    if (hlo_is_dead(old_inst) && hlo_is_removable(old_inst)) remove_replaced(old_inst, flags);
+    if (hlo_is_dead(old_inst) && hlo_is_removable(old_inst)) remove_replaced(rw, old_inst, flags);
     return true;
 }
 

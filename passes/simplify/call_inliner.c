@@ -295,20 +295,21 @@ static bool is_fusible(const HloInstruction *inst) {
     }
 }
 
-static void pass_on_attribute(HloModule *m, const HloInstruction *call, const HloVec *clones, const char *key) {
+static void pass_on_attribute(HloModule *m, const HloInstruction *call, const char *key) {
     const char *value = hlo_frontend_attribute(call, key);
-    for (size_t k = 0; value && k < clones->count; k++) {
-        HloInstruction *clone = clones->items[k];
-        if (!is_fusible(clone) || hlo_frontend_attribute(clone, key)) continue;
-        const HloStringMap *map = hlo_data(clone, HLO_ATTR_FRONTEND_ATTRIBUTES);
-        hlo_set_data(m, clone, HLO_ATTR_FRONTEND_ATTRIBUTES, with_pair(m, map, (HloStringPair){key, value}));
+    if (!value) return;
+    HLO_EACH_INST(inst, hlo_called(call, 0)) {
+        if (!is_fusible(inst) || hlo_frontend_attribute(inst, key)) continue;
+        const HloStringMap *map = hlo_data(inst, HLO_ATTR_FRONTEND_ATTRIBUTES);
+        hlo_set_data(m, inst, HLO_ATTR_FRONTEND_ATTRIBUTES, with_pair(m, map, (HloStringPair){key, value}));
     }
 }
 
-static void pass_on_fusion_marks(HloModule *m, const HloInstruction *call, const HloVec *clones) {
+// The marks go to the callee itself, before it is copied: as in the reference, later calls of it get them too.
+static void pass_on_fusion_marks(HloModule *m, const HloInstruction *call) {
     bool must = hlo_frontend_attribute(call, "MUST_FUSE") != NULL;
-    pass_on_attribute(m, call, clones, must ? "MUST_FUSE" : "MAXIMAL_FUSE");
-    pass_on_attribute(m, call, clones, "mosaic_fusion_group");
+    pass_on_attribute(m, call, must ? "MUST_FUSE" : "MAXIMAL_FUSE");
+    pass_on_attribute(m, call, "mosaic_fusion_group");
 }
 
 // ---- inlining -------------------------------------------------------------------------------------------
@@ -387,13 +388,13 @@ static HloStatus inline_call(Inliner *in, HloInstruction *call) {
     hlo_rewriter_at(rw, call);
     rw->rule = "inline-call";
     strip_composite(rw->m, call);
+    pass_on_fusion_marks(rw->m, call);
     HloInstruction **made = HLO_NEW_ARRAY(rw->scratch, HloInstruction *, callee->id_limit);
     HloVec clones = clone_body(rw, call, made);
     if (!hlo_is_ok(rw->failure)) return rw->failure;
     note_schedule(in, call, made);
     place_all_under_call(in, &clones, call);
     place_origins(rw->m, &clones, call);
-    pass_on_fusion_marks(rw->m, call, &clones);
     hlo_replace_with(rw, call, made[callee->root->id], "inline-call",
                      HLO_REPLACE_RELAY_CONTROL | HLO_REPLACE_KEEP_ORIGIN);
     return rw->failure;

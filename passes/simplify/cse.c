@@ -73,10 +73,10 @@ static void merge_constants(Cse *cse, HloComputation *comp) {
     cse->groups = (HloMap){0};
     for (HloInstruction *inst = comp->first, *next; inst; inst = next) {
         next = inst->next;
-        if (!hlo_constant(inst) || hlo_has_control_edges(inst) || hlo_rewriter_is_spent(&cse->rw)) continue;
+        if (!hlo_constant(inst) || hlo_rewriter_is_spent(&cse->rw)) continue;
         uint64_t hash = hlo_hash_combine(hash_shape(cse, inst->shape), hlo_literal_hash(hlo_constant(inst)));
         HloInstruction *original = find_original(cse, inst, hash, is_same_constant);
-        if (!original) continue;
+        if (!original || hlo_has_control_edges(inst)) continue;
         hlo_rewriter_note(&cse->rw, "same-constant", inst, original);
         hlo_rewriter_move_uses(&cse->rw, inst, original);
         hlo_computation_remove(comp, inst);
@@ -193,7 +193,7 @@ static bool merge_into_original(Cse *cse, HloInstruction *inst) {
     if (!original || hlo_rewriter_is_spent(&cse->rw)) return false;
     hlo_rewriter_note(&cse->rw, "same-value", inst, original);
     hlo_rewriter_move_uses(&cse->rw, inst, original);
-    hlo_computation_remove_with_operands(inst->comp, inst);
+    hlo_rewriter_remove(&cse->rw, inst);
     return true;
 }
 

@@ -33,17 +33,18 @@ static bool has_effect(const Dce *d, const HloInstruction *inst) {
 
 static bool is_read_by_elements_only(const HloInstruction *fusion) {
     for (size_t k = 0; k < hlo_user_count(fusion); k++) {
-        const HloInstruction *user = hlo_user(fusion, k);
-        if (user->op != HLO_OP_GET_TUPLE_ELEMENT || hlo_has_control_edges(user)) return false;
+        if (hlo_user(fusion, k)->op != HLO_OP_GET_TUPLE_ELEMENT) return false;
     }
     return hlo_user_count(fusion) > 0;
 }
 
+// A sharding of the fusion has one element per output, so a fusion with one keeps its outputs.
 static bool may_lose_outputs(const HloInstruction *fusion) {
     const HloInstruction *tuple = hlo_called(fusion, 0)->root;
     return tuple->op == HLO_OP_TUPLE && !hlo_has(tuple, HLO_ATTR_SHARDING) && !hlo_has_control_edges(tuple) &&
            hlo_int(fusion, HLO_ATTR_FUSION_KIND) != HLO_FUSION_KIND_CUSTOM &&
            !hlo_has(fusion, HLO_ATTR_OUTPUT_TO_OPERAND_ALIASING) && !hlo_has_control_edges(fusion) &&
+           !hlo_has(fusion, HLO_ATTR_SHARDING) &&
            !hlo_is_root(fusion) && fusion->shape->rank == hlo_operand_count(tuple) &&
            is_read_by_elements_only(fusion);
 }
@@ -72,9 +73,8 @@ static void keep_one_output(HloRewriter *rw, HloInstruction *fusion, size_t at) 
     HloVec gtes = {0};
     for (size_t k = 0; k < hlo_user_count(fusion); k++) hlo_vec_push(rw->scratch, &gtes, hlo_user(fusion, k));
     for (size_t k = 0; k < gtes.count; k++) {
-        HloInstruction *gte = gtes.items[k];
-        hlo_rewriter_move_uses(rw, gte, fusion);
-        hlo_computation_remove(gte->comp, gte);
+        hlo_replace_with(rw, gtes.items[k], fusion, "unread-fusion-output",
+                         HLO_REPLACE_RELAY_CONTROL | HLO_REPLACE_PART);
     }
 }
 
@@ -185,15 +185,11 @@ static void remove_garbage(Dce *d, HloComputation *comp) {
             continue;
         }
         hlo_rewriter_note(&d->rw, "dead-instruction", garbage.items[k], NULL);
-        hlo_computation_remove_with_operands(comp, garbage.items[k]);
+        hlo_rewriter_remove(&d->rw, garbage.items[k]);
     }
 }
 
 // ---- parameters of fusions ------------------------------------------------------------------------------
-
-// Dropping parameters one by one renames the later ones each time, and names show how often. Beyond this many, names
-// yield to speed.
-enum { MOST_ONE_BY_ONE = 64 };
 
 static bool is_dead_parameter(const HloComputation *comp, size_t k) {
     const HloInstruction *parameter = hlo_parameter(comp, k);
@@ -201,27 +197,14 @@ static bool is_dead_parameter(const HloComputation *comp, size_t k) {
 }
 
 static void drop_dead_parameters(HloRewriter *rw, HloComputation *comp) {
+    HloVec dead = {0};
+    for (size_t k = hlo_parameter_count(comp); k-- > 0;) {
+        if (is_dead_parameter(comp, k)) hlo_vec_push(rw->scratch, &dead, hlo_parameter(comp, k));
+    }
+    if (!dead.count || hlo_rewriter_is_spent(rw)) return;
     HloInstruction *fusion = hlo_fusion_caller(comp);
-    size_t count = hlo_parameter_count(comp), dead_count = 0;
-    if (count != hlo_operand_count(fusion) || comp->callers.count != 1) return;
-    HloBits dead = hlo_bits_new(rw->scratch, count);
-    for (size_t k = count; k-- > 0;) {
-        if (!is_dead_parameter(comp, k)) continue;
-        hlo_bits_add(dead, k);
-        dead_count++;
-    }
-    if (!dead_count || hlo_rewriter_is_spent(rw)) return;
     hlo_rewriter_note(rw, "dead-fusion-parameter", fusion, fusion);
-    if (dead_count > MOST_ONE_BY_ONE) {
-        hlo_fusion_drop_operands(rw, fusion, dead);
-        return;
-    }
-    for (size_t k = count; k-- > 0;) {
-        if (!hlo_bits_has(dead, k)) continue;
-        HloBits one = hlo_bits_new(rw->scratch, hlo_parameter_count(comp));
-        hlo_bits_add(one, k);
-        hlo_fusion_drop_operands(rw, fusion, one);
-    }
+    hlo_fusion_drop_parameters(rw, comp, &dead);
 }
 
 // ---- computations ---------------------------------------------------------------------------------------
