@@ -22,8 +22,8 @@ enum { MAX_SWEEPS = 50 };  // as the reference: another limit would change resul
 // ---- the rules by opcode --------------------------------------------------------------------------------
 
 typedef struct RuleIndex {
-    const HloAlgRule **rules;           // sorted by opcode, table order within one
-    size_t first[HLO_OP_COUNT + 1];     // where an opcode's rules start; the next entry is where they end
+    const HloAlgRule **rules;        // sorted by opcode, table order within one
+    size_t first[HLO_OP_COUNT + 1];  // where an opcode's rules start; the next entry is where they end
 } RuleIndex;
 
 typedef HloAlgTable (*TableFn)(void);
@@ -97,8 +97,8 @@ typedef enum Mark { UNSEEN, OPEN, DONE } Mark;
 typedef struct Sweep {
     HloAlg *alg;
     const RuleIndex *index;
-    HloVec stack;   // HloInstruction *; capacity reused over sweeps
-    uint8_t *marks; // Mark by instruction id
+    HloVec stack;    // HloInstruction *; capacity reused over sweeps
+    uint8_t *marks;  // Mark by instruction id
     size_t mark_count;
     bool changed;
 } Sweep;
@@ -182,7 +182,8 @@ static const HloOptionSpec options[] = {
     {"supports-non-canonical-dots", HLO_OPTION_BOOL, "true", "dots may have their dimensions in any order"},
     {"minmax-propagate-nan", HLO_OPTION_BOOL, "true", "maximum and minimum of a NaN are NaN"},
     {"enable-fast-math", HLO_OPTION_BOOL, "false", "floats are real numbers: no NaN, no infinity, no rounding"},
-    {"as-reference", HLO_OPTION_BOOL, "false", "also rewrite exp, sqrt and power in ways that change overflow or domain"},
+    {"as-reference", HLO_OPTION_BOOL, "false",
+     "also rewrite exp, sqrt and power in ways that change overflow or domain"},
     {"enable-dot-strength-reduction", HLO_OPTION_BOOL, "true", "make sums of products of vector dots"},
     {"enable-dot-to-multiply-rewrite", HLO_OPTION_BOOL, "true", "make products of dots without contraction"},
     {"rewrite-no-op-bitcast-convert-to-bitcast", HLO_OPTION_BOOL, "false", "layout-sensitive mode only"},

@@ -14,7 +14,8 @@ typedef struct HloAlg {
     HloRewriter *rw;
     HloModule *m;
     HloArena *scratch;
-    HloMap adders;  // element type -> the reducer that adds it, made once a run
+    HloMap adders;    // element type -> the reducer that adds it, made once a run
+    HloMap untupled;  // reducer -> its copy without a tuple around the one result
 
     // Options; see the table in algsimp.c.
     bool layout_sensitive;
@@ -36,10 +37,10 @@ typedef HloInstruction *(*HloAlgFn)(HloAlg *alg, HloInstruction *inst);
 
 typedef enum HloAlgForm {
     HLO_ALG_PLAIN,   // the replacement takes over control edges
-    HLO_ALG_COMPAT,  // refused, and the next rule tried, when the instruction has a control predecessor, when the shapes
-                     // differ in the mode's sense, or when both sides have shardings that differ
+    HLO_ALG_COMPAT,  // refused, and the next rule tried, when the instruction has a control predecessor, when the
+                     // shapes differ in the mode's sense, or when both sides have shardings that differ
     HLO_ALG_IN_PLACE,  // returns the instruction itself and has announced what it did (hlo_alg_redirect)
-    HLO_ALG_STOP,    // rewrites nothing: when the function returns non-NULL no later rule is tried
+    HLO_ALG_STOP,      // rewrites nothing: when the function returns non-NULL no later rule is tried
 } HloAlgForm;
 
 typedef struct HloAlgRule {

@@ -10,7 +10,7 @@ static bool is_compare(const HloInstruction *x, int64_t direction, const HloInst
 }
 
 // The operand of an `or` beside `x`; NULL when there is none.
-static HloInstruction *beside(const HloInstruction *or, const HloInstruction *x) {
+static HloInstruction *beside(const HloInstruction * or, const HloInstruction *x) {
     if (or->op != HLO_OP_OR) return NULL;
     if (hlo_operand(or, 0) == x) return hlo_operand(or, 1);
     return hlo_operand(or, 1) == x ? hlo_operand(or, 0) : NULL;
@@ -21,7 +21,8 @@ static bool is_win(const HloInstruction *wins, int64_t direction, const HloInstr
     if (wins->op != HLO_OP_OR) return false;
     for (size_t k = 0; k < 2; k++) {
         if (is_compare(hlo_operand(wins, k), direction, v0, v1) &&
-            is_compare(hlo_operand(wins, 1 - k), HLO_COMPARE_DIRECTION_NE, v0, v0)) return true;
+            is_compare(hlo_operand(wins, 1 - k), HLO_COMPARE_DIRECTION_NE, v0, v0))
+            return true;
     }
     return false;
 }
@@ -72,7 +73,8 @@ HloInstruction *hlo_alg_reduce_argmax(HloAlg *alg, HloInstruction *inst) {
     if (hlo_has_control_edges(inst)) return NULL;
     for (size_t i = 0; i < HLO_COUNT(ops); i++) {
         double worst = ops[i] == HLO_OP_MAXIMUM ? -INFINITY : INFINITY;
-        if (!hlo_alg_is_reducer(hlo_called(inst, 0), ops[i]) || !hlo_alg_is_scalar_value(hlo_operand(inst, 1), worst)) continue;
+        if (!hlo_alg_is_reducer(hlo_called(inst, 0), ops[i]) || !hlo_alg_is_scalar_value(hlo_operand(inst, 1), worst))
+            continue;
         HloInstruction *arg = arg_reduce_beside(inst, ops[i]);
         if (arg && arg->shape->elements[0]->type == inst->shape->type) return hlo_build_gte(alg->rw, arg, 0);
     }

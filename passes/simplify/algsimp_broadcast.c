@@ -50,7 +50,8 @@ static bool sinks_with(const HloInstruction *broadcast, const HloInstruction *x)
 }
 
 static bool is_sinkable_user(const HloInstruction *broadcast, const HloInstruction *user) {
-    if (hlo_is_dead(user) || user->op == HLO_OP_COPY || user->op == HLO_OP_FUSION || !hlo_is_elementwise(user)) return false;
+    if (hlo_is_dead(user) || user->op == HLO_OP_COPY || user->op == HLO_OP_FUSION || !hlo_is_elementwise(user))
+        return false;
     for (size_t k = 0; k < hlo_operand_count(user); k++) {
         if (!sinks_with(broadcast, hlo_operand(user, k))) return false;
     }
@@ -160,8 +161,10 @@ static HloInstruction *broadcast_degenerate(HloAlg *alg, HloInstruction *inst) {
     int64_t *gone = hlo_alg_ints(alg, x->shape->rank), *kept = hlo_alg_ints(alg, dims.count);
     size_t gone_count = 0, kept_count = 0;
     for (size_t d = 0; d < x->shape->rank; d++) {
-        if (x->shape->dims[d] == 1) gone[gone_count++] = (int64_t)d;
-        else kept[kept_count++] = dims.data[d];
+        if (x->shape->dims[d] == 1)
+            gone[gone_count++] = (int64_t)d;
+        else
+            kept[kept_count++] = dims.data[d];
     }
     if (!gone_count) return NULL;
     const HloShape *shape = hlo_alg_without_dims(alg, x->shape, (HloDims){gone, gone_count});

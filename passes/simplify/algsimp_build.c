@@ -92,13 +92,18 @@ static HloInstruction *add_constant(HloAlg *alg, HloType type, double value, int
     HloLiteral *literal;
     HloStatus status = hlo_literal_new(&alg->m->arena, hlo_alg_shape(alg, type, (HloDims){NULL, 0}), &literal);
     if (!hlo_is_ok(status)) {
-        if (hlo_is_ok(alg->rw->failure)) alg->rw->failure = status;
-        else hlo_status_free(status);
+        if (hlo_is_ok(alg->rw->failure))
+            alg->rw->failure = status;
+        else
+            hlo_status_free(status);
         return NULL;
     }
-    if (hlo_type_is_complex(type)) hlo_literal_set_complex(literal, 0, value, 0);
-    else if (hlo_type_is_float(type)) hlo_literal_set_double(literal, 0, value);
-    else hlo_literal_set_int(literal, 0, integer);
+    if (hlo_type_is_complex(type))
+        hlo_literal_set_complex(literal, 0, value, 0);
+    else if (hlo_type_is_float(type))
+        hlo_literal_set_double(literal, 0, value);
+    else
+        hlo_literal_set_int(literal, 0, integer);
     return hlo_build_constant(alg->rw, literal);
 }
 

@@ -31,17 +31,36 @@ static bool is_same_concat(const HloInstruction *x, size_t dim) {
     return x->op == HLO_OP_CONCATENATE && concat_dim(x) == dim;
 }
 
+// A long chain of concatenates that each add a little would be copied over and over: past this many operands a nest is
+// flattened only when that at least doubles the largest of its parts.
+enum { MAX_CHAINED_OPERANDS = 1024 };
+
+static bool is_worth_flattening(const HloInstruction *inst) {
+    size_t total = 0, largest = 0, dim = concat_dim(inst);
+    bool is_nest = false;
+    for (size_t k = 0; k < hlo_operand_count(inst); k++) {
+        const HloInstruction *x = hlo_operand(inst, k);
+        bool nested = is_same_concat(x, dim);
+        size_t count = nested ? hlo_operand_count(x) : 1;
+        total += count;
+        is_nest |= nested;
+        if (count > largest) largest = count;
+    }
+    return is_nest && (total <= MAX_CHAINED_OPERANDS || total >= 2 * largest);
+}
+
 // concatenate(…, concatenate(a, b), …) -> concatenate(…, a, b, …)
 static HloInstruction *concat_nested(HloAlg *alg, HloInstruction *inst) {
     size_t dim = concat_dim(inst);
+    if (!is_worth_flattening(inst)) return NULL;
     HloVec flat = {0};
     for (size_t k = 0; k < hlo_operand_count(inst); k++) {
         HloInstruction *x = hlo_operand(inst, k);
         bool nested = is_same_concat(x, dim);
-        for (size_t i = 0; nested && i < hlo_operand_count(x); i++) hlo_vec_push(alg->scratch, &flat, hlo_operand(x, i));
+        for (size_t i = 0; nested && i < hlo_operand_count(x); i++)
+            hlo_vec_push(alg->scratch, &flat, hlo_operand(x, i));
         if (!nested) hlo_vec_push(alg->scratch, &flat, x);
     }
-    if (flat.count == hlo_operand_count(inst)) return NULL;
     return hlo_build_clone(alg->rw, inst, NULL, (HloInstruction *const *)flat.items, flat.count);
 }
 

@@ -150,7 +150,8 @@ static HloInstruction *layout_constraint(HloAlg *alg, HloInstruction *inst) {
 // The custom call that operand k of `inst` takes element k of; NULL for anything else.
 static HloInstruction *element_source(const HloInstruction *inst, size_t k) {
     HloInstruction *gte = hlo_operand(inst, k);
-    return gte->op == HLO_OP_GET_TUPLE_ELEMENT && hlo_int(gte, HLO_ATTR_INDEX) == (int64_t)k ? hlo_operand(gte, 0) : NULL;
+    return gte->op == HLO_OP_GET_TUPLE_ELEMENT && hlo_int(gte, HLO_ATTR_INDEX) == (int64_t)k ? hlo_operand(gte, 0)
+                                                                                             : NULL;
 }
 
 // SliceToDynamic(PadToStatic(x)) -> x

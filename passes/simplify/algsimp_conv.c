@@ -20,7 +20,8 @@ static void set_window(HloAlg *alg, HloInstruction *conv, const HloWindowDim *di
 }
 
 static HloInstruction *conv_empty(HloAlg *alg, HloInstruction *inst) {
-    if (!hlo_shape_is_empty(hlo_operand(inst, 0)->shape) && !hlo_shape_is_empty(hlo_operand(inst, 1)->shape)) return NULL;
+    if (!hlo_shape_is_empty(hlo_operand(inst, 0)->shape) && !hlo_shape_is_empty(hlo_operand(inst, 1)->shape))
+        return NULL;
     return hlo_alg_like(alg, inst, 0);
 }
 
@@ -37,8 +38,8 @@ static bool is_unpadded(HloPaddingDim p) {
     return p.low == 0 && p.high == 0 && p.interior == 0;
 }
 
-// Adds a pad to a window dimension; false when the window cannot say it. Negative edges stay: a window padded by 1 over a
-// value cut by 1 sees zero where the value was.
+// Adds a pad to a window dimension; false when the window cannot say it. Negative edges stay: a window padded by 1 over
+// a value cut by 1 sees zero where the value was.
 static bool add_padding(HloWindowDim *w, HloPaddingDim p) {
     if (p.low < 0 || p.high < 0) return false;
     if (p.interior && (w->pad_low || w->pad_high || w->base_dilation != 1)) return false;
@@ -73,7 +74,8 @@ static HloInstruction *conv_pad_filter(HloAlg *alg, HloInstruction *inst) {
     if (!pad) return NULL;
     const HloPaddingDim *padding = ((const HloPadding *)hlo_data(pad, HLO_ATTR_PADDING))->dims;
     const HloConvDims *labels = labels_of(inst);
-    if (!is_unpadded(padding[labels->kernel_input_feature]) || !is_unpadded(padding[labels->kernel_output_feature])) return NULL;
+    if (!is_unpadded(padding[labels->kernel_input_feature]) || !is_unpadded(padding[labels->kernel_output_feature]))
+        return NULL;
     HloWindow window = window_of(inst);
     HloInstruction *filter = hlo_operand(pad, 0);
     HloWindowDim *dims = hlo_arena_copy(alg->scratch, window.dims, window.rank * sizeof *dims);
@@ -231,7 +233,8 @@ static bool lies_like_dot(const HloInstruction *inst) {
     const HloLayout *in = hlo_operand(inst, 0)->shape->layout, *filter = hlo_operand(inst, 1)->shape->layout;
     const HloLayout *out = inst->shape->layout;
     if (!in || !filter || !out || in->tile_count || filter->tile_count || out->tile_count) return false;
-    if (in->minor_to_major[0] != labels->input_feature || out->minor_to_major[0] != labels->output_feature) return false;
+    if (in->minor_to_major[0] != labels->input_feature || out->minor_to_major[0] != labels->output_feature)
+        return false;
     for (size_t i = 0; i < out->rank; i++) {
         if (input_dim_for(labels, out->minor_to_major[i]) != in->minor_to_major[i]) return false;
     }
@@ -273,7 +276,8 @@ static bool is_pointwise(const HloInstruction *inst) {
     int64_t features = hlo_operand(inst, 0)->shape->dims[labels->input_feature];
     const HloShape *filter = hlo_operand(inst, 1)->shape;
     if (filter->dims[labels->kernel_input_feature] != 1 || filter->dims[labels->kernel_output_feature] != features ||
-        hlo_int(inst, HLO_ATTR_FEATURE_GROUP_COUNT) != features || hlo_int(inst, HLO_ATTR_BATCH_GROUP_COUNT) != 1) return false;
+        hlo_int(inst, HLO_ATTR_FEATURE_GROUP_COUNT) != features || hlo_int(inst, HLO_ATTR_BATCH_GROUP_COUNT) != 1)
+        return false;
     for (size_t d = 0; d < window.rank; d++) {
         HloWindowDim w = window.dims[d];
         if (!is_unit_window(w) || w.window_dilation != 1 || w.reversal) return false;
@@ -321,8 +325,8 @@ static HloInstruction *conv_multiply(HloAlg *alg, HloInstruction *inst) {
     }
     if (count == 0 || !product) return product;
     HloInstruction *zero = hlo_alg_scalar(alg, product->shape->type, 0);
-    HloInstruction *sum = hlo_alg_reduce(alg, product, zero, (HloDims){dims, count},
-                                         hlo_alg_reducer(alg, product, HLO_OP_ADD));
+    HloInstruction *sum =
+        hlo_alg_reduce(alg, product, zero, (HloDims){dims, count}, hlo_alg_reducer(alg, product, HLO_OP_ADD));
     return hlo_build_reshape(alg->rw, inst->shape, sum);
 }
 

@@ -135,8 +135,8 @@ static bool splits_width(const HloShape *wide, const HloShape *narrow) {
 static HloInstruction *bitcast_convert_bitcast(HloAlg *alg, HloInstruction *inst) {
     HloInstruction *x = hlo_operand(inst, 0);
     if (!alg->layout_sensitive || !alg->bitcast_convert_to_bitcast) return NULL;
-    bool fits = hlo_shape_equal(x->shape, inst->shape, HLO_IGNORE_ELEMENT_TYPE) || splits_width(x->shape, inst->shape) ||
-                splits_width(inst->shape, x->shape);
+    bool fits = hlo_shape_equal(x->shape, inst->shape, HLO_IGNORE_ELEMENT_TYPE) ||
+                splits_width(x->shape, inst->shape) || splits_width(inst->shape, x->shape);
     return fits ? hlo_build_bitcast(alg->rw, inst->shape, x) : NULL;
 }
 

@@ -91,8 +91,8 @@ HloInstruction *hlo_alg_swap_reshape_copy(HloAlg *alg, HloInstruction *inst) {
     if (was_bitcast && !(is_bitcast && next)) return NULL;
     int64_t before = hlo_shape_size_bytes(copy->shape) + (was_bitcast ? 0 : hlo_shape_size_bytes(inst->shape)) +
                      (next ? hlo_shape_size_bytes(next->shape) : 0);
-    int64_t after = (is_bitcast ? 0 : hlo_shape_size_bytes(reshaped)) +
-                    hlo_shape_size_bytes(next ? next->shape : inst->shape);
+    int64_t after =
+        (is_bitcast ? 0 : hlo_shape_size_bytes(reshaped)) + hlo_shape_size_bytes(next ? next->shape : inst->shape);
     if (!is_no_larger(before, after)) return NULL;
     HloInstruction *moved = hlo_derive(alg->rw, reshape_or_bitcast(alg, reshaped, x, is_bitcast), inst);
     if (!moved || equal_but_space(reshaped, inst->shape)) return moved;
@@ -115,7 +115,8 @@ static HloInstruction *bitcast_unary(HloAlg *alg, HloInstruction *inst) {
     HloType type = inst->shape->type;
     if (f->shape->type != type || hlo_operand(f, 0)->shape->type != type || x->shape->type != type) return NULL;
     if (!x->shape->layout || x->shape->layout->tile_count) return NULL;
-    return hlo_build_bitcast(alg->rw, inst->shape, hlo_derive(alg->rw, hlo_build_clone(alg->rw, f, x->shape, &x, 1), f));
+    return hlo_build_bitcast(alg->rw, inst->shape,
+                             hlo_derive(alg->rw, hlo_build_clone(alg->rw, f, x->shape, &x, 1), f));
 }
 
 static HloInstruction *bitcast_twice(HloAlg *alg, HloInstruction *inst) {

@@ -31,7 +31,8 @@ static int power_of_two_exponent(HloInstruction *x) {
 static HloInstruction *on_magnitude(HloAlg *alg, HloInstruction *inst, HloOpcode op, HloInstruction *zero,
                                     int64_t amount) {
     HloInstruction *x = hlo_operand(inst, 0);
-    HloInstruction *is_negative = hlo_alg_binary(alg, hlo_alg_retyped(alg, x->shape, HLO_PRED), HLO_OP_COMPARE, x, zero);
+    HloInstruction *is_negative =
+        hlo_alg_binary(alg, hlo_alg_retyped(alg, x->shape, HLO_PRED), HLO_OP_COMPARE, x, zero);
     if (!is_negative) return NULL;
     hlo_set_int(alg->m, is_negative, HLO_ATTR_DIRECTION, HLO_COMPARE_DIRECTION_LT);
     hlo_derive(alg->rw, is_negative, inst);
@@ -66,7 +67,8 @@ static HloInstruction *divide_shift(HloAlg *alg, HloInstruction *inst) {
 static HloInstruction *divide_exps(HloAlg *alg, HloInstruction *inst) {
     HloInstruction *a = hlo_operand(inst, 0), *b = hlo_operand(inst, 1);
     if (a->op != HLO_OP_EXP || b->op != HLO_OP_EXP || !may_change_range(alg)) return NULL;
-    HloInstruction *difference = hlo_alg_binary(alg, inst->shape, HLO_OP_SUBTRACT, hlo_operand(a, 0), hlo_operand(b, 0));
+    HloInstruction *difference =
+        hlo_alg_binary(alg, inst->shape, HLO_OP_SUBTRACT, hlo_operand(a, 0), hlo_operand(b, 0));
     return hlo_alg_unary(alg, inst->shape, HLO_OP_EXP, hlo_derive(alg->rw, difference, inst));
 }
 

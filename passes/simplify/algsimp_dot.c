@@ -1,7 +1,7 @@
-// algsimp: dot. All rules but none keep layouts, so they run in the layout-insensitive mode only.
+// algsimp: dot. No rule keeps layouts, so they run in the layout-insensitive mode only.
 //
-// A dot without contraction is a product; a dot that is matrix times vector, or less, is a sum of products; dimensions of
-// size 1 go away.
+// A dot without contraction is a product; a dot that is matrix times vector, or less, is a sum of products; dimensions
+// of size 1 go away.
 
 #include "algsimp.h"
 
@@ -48,7 +48,8 @@ static HloInstruction *dot_is_left_alone(HloAlg *alg, HloInstruction *inst) {
 // A dot of nothing is zero.
 static HloInstruction *dot_empty(HloAlg *alg, HloInstruction *inst) {
     if (!hlo_shape_is_empty(inst->shape) && !hlo_shape_is_empty(hlo_operand(inst, 0)->shape) &&
-        !hlo_shape_is_empty(hlo_operand(inst, 1)->shape)) return NULL;
+        !hlo_shape_is_empty(hlo_operand(inst, 1)->shape))
+        return NULL;
     HloInstruction *zero = hlo_derive(alg->rw, hlo_alg_scalar(alg, inst->shape->type, 0), inst);
     return hlo_build_broadcast(alg->rw, inst->shape, zero, (HloDims){NULL, 0});
 }
@@ -91,8 +92,10 @@ static HloInstruction *dot_multiply(HloAlg *alg, HloInstruction *inst) {
     HloDotNumbers numbers = hlo_alg_dot_numbers(inst);
     if (!alg->dot_to_multiply || numbers.lhs_contracting.count || !has_plain_algorithm(inst)) return NULL;
     HloType type = inst->shape->type;
-    HloInstruction *lhs = as_type(alg, batch_major(alg, hlo_operand(inst, 0), numbers.lhs_batch, (HloDims){NULL, 0}), type);
-    HloInstruction *rhs = as_type(alg, batch_major(alg, hlo_operand(inst, 1), numbers.rhs_batch, (HloDims){NULL, 0}), type);
+    HloInstruction *lhs =
+        as_type(alg, batch_major(alg, hlo_operand(inst, 0), numbers.lhs_batch, (HloDims){NULL, 0}), type);
+    HloInstruction *rhs =
+        as_type(alg, batch_major(alg, hlo_operand(inst, 1), numbers.rhs_batch, (HloDims){NULL, 0}), type);
     size_t batch = numbers.lhs_batch.count, rank = inst->shape->rank;
     if (lhs && lhs->shape->rank != rank) {
         HloDims dims = hlo_alg_iota_dims(alg, lhs->shape->rank);
@@ -120,7 +123,8 @@ static HloInstruction *dot_is_unreduced(HloAlg *alg, HloInstruction *inst) {
     (void)alg;
     if (hlo_user_count(inst) != 1) return NULL;
     const HloInstruction *user = hlo_user(inst, 0);
-    bool is_sharding = user->op == HLO_OP_CUSTOM_CALL && strcmp(hlo_text(user, HLO_ATTR_CUSTOM_CALL_TARGET), "Sharding") == 0;
+    bool is_sharding =
+        user->op == HLO_OP_CUSTOM_CALL && strcmp(hlo_text(user, HLO_ATTR_CUSTOM_CALL_TARGET), "Sharding") == 0;
     return is_sharding && names_unreduced(user) ? inst : NULL;
 }
 
@@ -135,8 +139,8 @@ static HloInstruction *sum_over(HloAlg *alg, HloInstruction *x, HloDims dims) {
     return hlo_alg_reduce(alg, x, zero, dims, hlo_alg_adder(alg, x->shape->type));
 }
 
-// A dot of which one side has no dimensions of its own -> sum(lhs · rhs). On the CPU only when neither has: matrix times
-// vector has a kernel there.
+// A dot of which one side has no dimensions of its own -> sum(lhs · rhs). On the CPU only when neither has: matrix
+// times vector has a kernel there.
 static HloInstruction *dot_reduce(HloAlg *alg, HloInstruction *inst) {
     HloDotNumbers n = hlo_alg_dot_numbers(inst);
     if (!alg->dot_strength_reduction || !has_plain_algorithm(inst)) return NULL;
@@ -151,8 +155,10 @@ static HloInstruction *dot_reduce(HloAlg *alg, HloInstruction *inst) {
     if (!lhs || !rhs) return NULL;
     size_t rank = batch + contracting + (lhs_free ? lhs_free : rhs_free);
     HloDims shared = ends(alg, batch, contracting, rank);
-    if (rhs_free) lhs = hlo_derive(alg->rw, hlo_build_broadcast(alg->rw, rhs->shape, lhs, shared), inst);
-    else if (lhs_free) rhs = hlo_derive(alg->rw, hlo_build_broadcast(alg->rw, lhs->shape, rhs, shared), inst);
+    if (rhs_free)
+        lhs = hlo_derive(alg->rw, hlo_build_broadcast(alg->rw, rhs->shape, lhs, shared), inst);
+    else if (lhs_free)
+        rhs = hlo_derive(alg->rw, hlo_build_broadcast(alg->rw, lhs->shape, rhs, shared), inst);
     HloInstruction *product = as_type(alg, hlo_build_binary(alg->rw, HLO_OP_MULTIPLY, lhs, rhs), sum_type(type));
     return as_type(alg, sum_over(alg, product, ends(alg, 0, contracting, rank)), type);
 }
@@ -199,7 +205,8 @@ static HloInstruction *dot_degenerate(HloAlg *alg, HloInstruction *inst) {
     HloInstruction *lhs = without_ones(alg, hlo_operand(inst, 0), lhs_ones);
     HloInstruction *rhs = without_ones(alg, hlo_operand(inst, 1), rhs_ones);
     HloDims result_ones = ones_of(alg, inst->shape);
-    const HloShape *shape = hlo_shape_with_default_layout(&alg->m->shapes, hlo_alg_without_dims(alg, inst->shape, result_ones));
+    const HloShape *shape =
+        hlo_shape_with_default_layout(&alg->m->shapes, hlo_alg_without_dims(alg, inst->shape, result_ones));
     HloInstruction *dot = hlo_derive(alg->rw, hlo_alg_dot(alg, inst, shape, lhs, rhs, &numbers, false), inst);
     if (!dot || hlo_shape_compatible(dot->shape, inst->shape)) return dot;
     return hlo_build_reshape(alg->rw, inst->shape, dot);

@@ -40,7 +40,8 @@ static HloInstruction *constant_part(HloAlg *alg, HloInstruction *constant, int6
 static HloInstruction *split_concat(HloAlg *alg, HloInstruction *inst, size_t k) {
     HloInstruction *concat = hlo_operand(inst, k), *constant = hlo_operand(inst, 1 - k);
     int64_t dim = contracting_dim(inst, k), constant_dim = contracting_dim(inst, 1 - k);
-    if (concat->op != HLO_OP_CONCATENATE || !is_constant_matrix(constant) || !is_matrix(concat) || !is_matrix(inst)) return NULL;
+    if (concat->op != HLO_OP_CONCATENATE || !is_constant_matrix(constant) || !is_matrix(concat) || !is_matrix(inst))
+        return NULL;
     if (dim < 0 || hlo_int(concat, HLO_ATTR_DIMENSION) != dim) return NULL;
     HloInstruction *sum = NULL;
     int64_t start = 0;
@@ -63,7 +64,8 @@ HloInstruction *hlo_alg_dot_concat(HloAlg *alg, HloInstruction *inst) {
 
 // ---- reshape of transpose -------------------------------------------------------------------------------
 
-// The dimensions [*first, *end) of a reshape's operand that it merges into dimension `merged`, when it does nothing else.
+// The dimensions [*first, *end) of a reshape's operand that it merges into dimension `merged`, when it does nothing
+// else.
 static bool merges_only(HloAlg *alg, const HloInstruction *reshape, int64_t merged, size_t *first, size_t *end) {
     const HloShape *from = hlo_operand(reshape, 0)->shape;
     HloFactors factors = hlo_shape_common_factors(alg->scratch, hlo_shape_dims(from), hlo_shape_dims(reshape->shape));

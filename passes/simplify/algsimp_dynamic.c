@@ -61,7 +61,8 @@ static int64_t clamped_start(const HloInstruction *start, int64_t total, int64_t
 static HloInstruction *clamp_start(HloAlg *alg, HloInstruction *start, int64_t total, int64_t size) {
     int64_t top = total - size;
     if (is_integer_constant(start) && hlo_literal_int(hlo_constant(start), 0) >= 0 &&
-        clamped_start(start, total, size) == hlo_literal_int(hlo_constant(start), 0)) return start;
+        clamped_start(start, total, size) == hlo_literal_int(hlo_constant(start), 0))
+        return start;
     HloInstruction *zero = hlo_alg_like_int(alg, start, 0);
     HloInstruction *bound = hlo_alg_like_int(alg, start, top);
     HloInstruction *clamp = hlo_build(alg->rw, HLO_OP_CLAMP, start->shape, (HloInstruction *[]){zero, start, bound}, 3);
@@ -133,7 +134,8 @@ static HloInstruction *dynamic_slice_broadcast(HloAlg *alg, HloInstruction *inst
         sizes[d] = inst->shape->dims[dims.data[d]];
     }
     HloDims list = {sizes, dims.count};
-    HloInstruction *part = hlo_alg_dynamic_slice(alg, hlo_alg_shape(alg, inst->shape->type, list), x, starts, list.count, list);
+    HloInstruction *part =
+        hlo_alg_dynamic_slice(alg, hlo_alg_shape(alg, inst->shape->type, list), x, starts, list.count, list);
     HloInstruction *result = hlo_build_broadcast(alg->rw, inst->shape, hlo_derive(alg->rw, part, inst), dims);
     return hlo_derive(alg->rw, result, hlo_operand(inst, 0));
 }
@@ -167,7 +169,8 @@ static HloInstruction *dynamic_slice_reshape(HloAlg *alg, HloInstruction *inst) 
         sizes[d] = inst->shape->dims[from++];
     }
     HloDims list = {sizes, rank};
-    HloInstruction *part = hlo_alg_dynamic_slice(alg, hlo_alg_shape(alg, inst->shape->type, list), x, starts, rank, list);
+    HloInstruction *part =
+        hlo_alg_dynamic_slice(alg, hlo_alg_shape(alg, inst->shape->type, list), x, starts, rank, list);
     return hlo_build_reshape(alg->rw, inst->shape, hlo_derive(alg->rw, part, inst));
 }
 
@@ -308,8 +311,8 @@ static bool has_same_starts(const HloInstruction *a, const HloInstruction *b) {
     return true;
 }
 
-// update(a, update(dynamic-slice(a, i), c, j), i) -> update(a, c, i + j), each clamped to its own bounds first; edited in
-// place. The reference clamps j alone.
+// update(a, update(dynamic-slice(a, i), c, j), i) -> update(a, c, i + j), each clamped to its own bounds first; edited
+// in place. The reference clamps j alone.
 static HloInstruction *update_twice(HloAlg *alg, HloInstruction *inst) {
     HloInstruction *a = hlo_operand(inst, 0), *inner = hlo_operand(inst, 1);
     if (inner->op != HLO_OP_DYNAMIC_UPDATE_SLICE || !has_scalar_starts(inner)) return NULL;

@@ -84,7 +84,8 @@ static HloInstruction *gather_pad(HloAlg *alg, HloInstruction *inst) {
     HloDims offsets = hlo_dims(inst, HLO_ATTR_OFFSET_DIMS), old_sizes = hlo_dims(inst, HLO_ATTR_SLICE_SIZES);
     int64_t *slice_sizes = hlo_alg_ints(alg, x->shape->rank), *sizes = hlo_alg_ints(alg, inst->shape->rank);
     HloPaddingDim *result_padding = HLO_NEW_ARRAY(alg->scratch, HloPaddingDim, inst->shape->rank + 1);
-    for (size_t d = 0; d < x->shape->rank; d++) slice_sizes[d] = is_padded(padding[d]) ? x->shape->dims[d] : old_sizes.data[d];
+    for (size_t d = 0; d < x->shape->rank; d++)
+        slice_sizes[d] = is_padded(padding[d]) ? x->shape->dims[d] : old_sizes.data[d];
     for (size_t d = 0; d < inst->shape->rank; d++) sizes[d] = inst->shape->dims[d];
     for (size_t k = 0; k < offsets.count; k++) {
         int64_t d = offset_operand_dim(inst, k);
@@ -96,8 +97,8 @@ static HloInstruction *gather_pad(HloAlg *alg, HloInstruction *inst) {
     if (!gather) return NULL;
     hlo_alg_copy_own_attrs(alg, gather, inst);
     hlo_set_dims(alg->m, gather, HLO_ATTR_SLICE_SIZES, (HloDims){slice_sizes, x->shape->rank});
-    HloInstruction *result = hlo_alg_binary(alg, inst->shape, HLO_OP_PAD, hlo_derive(alg->rw, gather, inst),
-                                            hlo_operand(pad, 1));
+    HloInstruction *result =
+        hlo_alg_binary(alg, inst->shape, HLO_OP_PAD, hlo_derive(alg->rw, gather, inst), hlo_operand(pad, 1));
     if (result) hlo_alg_set_padding(alg, result, result_padding);
     return result;
 }

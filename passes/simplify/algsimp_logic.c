@@ -53,7 +53,8 @@ static bool is_below_constant(const HloInstruction *x, HloInstruction **v, HloIn
 // v < c1 and v < c2 -> v < min(c1, c2)
 static HloInstruction *and_less(HloAlg *alg, HloInstruction *inst) {
     HloInstruction *v, *w, *c1, *c2;
-    if (!is_below_constant(hlo_operand(inst, 0), &v, &c1) || !is_below_constant(hlo_operand(inst, 1), &w, &c2)) return NULL;
+    if (!is_below_constant(hlo_operand(inst, 0), &v, &c1) || !is_below_constant(hlo_operand(inst, 1), &w, &c2))
+        return NULL;
     if (v != w) return NULL;
     int64_t a = hlo_literal_int(hlo_constant(c1), 0), b = hlo_literal_int(hlo_constant(c2), 0);
     HloInstruction *bound = hlo_build_constant(alg->rw, hlo_constant(a < b ? c1 : c2));
@@ -230,7 +231,8 @@ static HloInstruction *select_compared(HloAlg *alg, HloInstruction *inst) {
 
 // select(p, xs, update(xs, u, i…)) -> update(xs, select(p', slice(xs, i…), u), i…)
 static HloInstruction *select_update_at(HloAlg *alg, HloInstruction *inst, size_t update_at) {
-    HloInstruction *p = hlo_operand(inst, 0), *update = hlo_operand(inst, update_at), *xs = hlo_operand(inst, 3 - update_at);
+    HloInstruction *p = hlo_operand(inst, 0), *update = hlo_operand(inst, update_at),
+                   *xs = hlo_operand(inst, 3 - update_at);
     if (update->op != HLO_OP_DYNAMIC_UPDATE_SLICE || hlo_operand(update, 0) != xs) return NULL;
     if (!hlo_alg_has_one_use(update)) return NULL;
     HloInstruction *part = hlo_operand(update, 1);

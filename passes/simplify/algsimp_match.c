@@ -11,10 +11,12 @@ static const HloInstruction *under_broadcasts(const HloInstruction *x) {
     return x;
 }
 
-// The literal of an array constant with elements; NULL for everything else.
+// The literal of a constant with one known element; NULL for everything else. Larger constants of equal elements are
+// broadcasts by the time anybody asks (constant-splat), so nothing here scans a literal.
 static const HloLiteral *number_literal(const HloInstruction *x) {
     const HloLiteral *literal = hlo_constant(x);
-    return literal && hlo_shape_is_array(literal->shape) && literal->elem_count > 0 && !literal->elided ? literal : NULL;
+    return literal && hlo_shape_is_array(literal->shape) && literal->elem_count == 1 && !literal->elided ? literal
+                                                                                                         : NULL;
 }
 
 bool hlo_alg_is_all(const HloInstruction *x, double value) {
@@ -112,7 +114,7 @@ static bool iota_is_non_negative(const HloInstruction *iota) {
 
 static bool constant_is_non_negative(const HloInstruction *x) {
     const HloLiteral *literal = number_literal(x);
-    if (!literal || literal->elem_count != 1) return false;
+    if (!literal) return false;
     HloType type = literal->shape->type;
     if (hlo_type_class(type) == HLO_CLASS_UNSIGNED) return true;
     if (is_signed_int(x->shape)) return hlo_literal_int(literal, 0) >= 0;

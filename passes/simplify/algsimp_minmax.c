@@ -45,12 +45,12 @@ static int64_t int_bottom(HloType type) {
 static bool is_neutral(const HloInstruction *x, HloOpcode op) {
     while (x->op == HLO_OP_BROADCAST) x = hlo_operand(x, 0);
     const HloLiteral *literal = hlo_constant(x);
-    if (!literal || literal->elided || literal->elem_count == 0 || !hlo_shape_is_array(literal->shape)) return false;
+    if (!literal || literal->elided || literal->elem_count != 1 || !hlo_shape_is_array(literal->shape)) return false;
     HloType type = literal->shape->type;
     bool is_max = op == HLO_OP_MAXIMUM;
     if (hlo_type_is_integral(type)) {
         int64_t neutral = is_max ? int_bottom(type) : int_top(type);
-        return hlo_literal_is_splat(literal) && hlo_literal_int(literal, 0) == neutral;
+        return hlo_literal_int(literal, 0) == neutral;
     }
     return hlo_type_is_float(type) && hlo_literal_is_all(literal, is_max ? -float_top(type) : float_top(type));
 }
@@ -141,7 +141,8 @@ static HloInstruction *clamp_twice(HloAlg *alg, HloInstruction *inst) {
     (void)alg;
     HloInstruction *inner = hlo_operand(inst, 1);
     if (inner->op != HLO_OP_CLAMP) return NULL;
-    return hlo_operand(inner, 0) == hlo_operand(inst, 0) && hlo_operand(inner, 2) == hlo_operand(inst, 2) ? inner : NULL;
+    return hlo_operand(inner, 0) == hlo_operand(inst, 0) && hlo_operand(inner, 2) == hlo_operand(inst, 2) ? inner
+                                                                                                          : NULL;
 }
 
 // clamp(0, partition-id, u) -> partition-id when every id is at most u.

@@ -42,7 +42,8 @@ static HloInstruction *pad_nothing(HloAlg *alg, HloInstruction *inst) {
 
 // ---- pad of broadcast -----------------------------------------------------------------------------------
 
-// The dimensions that are padded, if they are some but not all and every dimension of x (under `broadcast`) is among them.
+// The dimensions that are padded, if they are some but not all and every dimension of x (under `broadcast`) is among
+// them.
 static bool padded_subset(HloAlg *alg, const HloInstruction *inst, const HloInstruction *broadcast, HloDims *out) {
     int64_t *padded = hlo_alg_ints(alg, inst->shape->rank);
     size_t count = 0;

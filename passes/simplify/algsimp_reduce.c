@@ -45,7 +45,8 @@ static HloInstruction *reshape_operand(HloAlg *alg, HloInstruction *inst, size_t
     return hlo_build_reshape(alg->rw, shape, hlo_operand(inst, k));
 }
 
-// A reduce over dimensions of size 1 is a reshape: XLA's reduce may leave out the initial value, which has to be neutral.
+// A reduce over dimensions of size 1 is a reshape. The initial value is left out: it has to be neutral, because a
+// reduce may use it any number of times.
 static HloInstruction *reduce_reshape(HloAlg *alg, HloInstruction *inst) {
     size_t count = array_count(inst);
     for (size_t k = 0; k < count; k++) {
@@ -60,12 +61,15 @@ static HloInstruction *reduce_reshape(HloAlg *alg, HloInstruction *inst) {
 // A copy of a reducer with a tuple of one value for its root, without the tuple; NULL for other reducers.
 static HloComputation *untupled(HloAlg *alg, const HloComputation *reducer) {
     if (reducer->root->op != HLO_OP_TUPLE || hlo_operand_count(reducer->root) != 1) return NULL;
+    void **slot = hlo_map_at(alg->scratch, &alg->untupled, reducer);
+    if (*slot) return *slot;
     const char *name = hlo_arena_printf(alg->scratch, "%s.clone", reducer->name);
     HloComputation *copy = hlo_computation_clone(alg->m, reducer, name, NULL, alg->scratch, NULL);
     HloInstruction *tuple = copy->root;
     hlo_computation_set_root(copy, hlo_operand(tuple, 0));
     hlo_computation_remove(copy, tuple);
-    return hlo_module_add(alg->m, copy);
+    *slot = hlo_module_add(alg->m, copy);
+    return *slot;
 }
 
 // A variadic reduce of one array -> tuple(reduce)
@@ -73,8 +77,8 @@ static HloInstruction *reduce_single(HloAlg *alg, HloInstruction *inst) {
     if (array_count(inst) != 1 || !hlo_shape_is_tuple(inst->shape)) return NULL;
     HloComputation *reducer = untupled(alg, hlo_called(inst, 0));
     if (!reducer) return NULL;
-    HloInstruction *reduce = hlo_alg_binary(alg, inst->shape->elements[0], HLO_OP_REDUCE, hlo_operand(inst, 0),
-                                            hlo_operand(inst, 1));
+    HloInstruction *reduce =
+        hlo_alg_binary(alg, inst->shape->elements[0], HLO_OP_REDUCE, hlo_operand(inst, 0), hlo_operand(inst, 1));
     if (!reduce) return NULL;
     hlo_set_dims(alg->m, reduce, HLO_ATTR_DIMENSIONS, reduced_dims(inst));
     hlo_set_called(reduce, 0, reducer);
@@ -107,7 +111,11 @@ static HloInstruction *reduce_is_variadic(HloAlg *alg, HloInstruction *inst) {
     return array_count(inst) != 1 || !hlo_shape_is_array(inst->shape) ? inst : NULL;
 }
 
+// More users are not looked at, which keeps a sweep linear.
+enum { MAX_USERS = 256 };
+
 static bool all_users_reduce(const HloInstruction *x) {
+    if (hlo_user_count(x) > MAX_USERS) return false;
     for (size_t k = 0; k < hlo_user_count(x); k++) {
         if (hlo_user(x, k)->op != HLO_OP_REDUCE) return false;
     }
@@ -164,7 +172,8 @@ static bool is_same_reducer(const HloComputation *a, const HloComputation *b) {
 }
 
 static bool is_same_init(const HloInstruction *a, const HloInstruction *b) {
-    return a == b || (hlo_alg_is_constant(a) && hlo_alg_is_constant(b) && hlo_literal_equal(hlo_constant(a), hlo_constant(b)));
+    return a == b ||
+           (hlo_alg_is_constant(a) && hlo_alg_is_constant(b) && hlo_literal_equal(hlo_constant(a), hlo_constant(b)));
 }
 
 // The inner reduce's dimensions and the outer one's, as dimensions of the array both come from; rising.
@@ -233,8 +242,8 @@ static HloInstruction *reduce_before_reshape(HloAlg *alg, HloInstruction *inst) 
     if (!hlo_alg_map_unmodified(alg, reshape->shape, x->shape, reduced_dims(inst), &mapped)) return NULL;
     int64_t *sorted = hlo_arena_copy(alg->scratch, mapped.data, mapped.count * sizeof *sorted);
     qsort(sorted, mapped.count, sizeof *sorted, compare_ints);
-    HloInstruction *reduce = hlo_build_reduce(alg->rw, x, hlo_operand(inst, 1), (HloDims){sorted, mapped.count},
-                                              hlo_called(inst, 0));
+    HloInstruction *reduce =
+        hlo_build_reduce(alg->rw, x, hlo_operand(inst, 1), (HloDims){sorted, mapped.count}, hlo_called(inst, 0));
     return hlo_build_reshape(alg->rw, inst->shape, hlo_derive(alg->rw, reduce, inst));
 }
 
@@ -258,7 +267,8 @@ static HloInstruction *map_reducer(HloAlg *alg, HloInstruction *inst, HloInstruc
 // reduce(concatenate(a, b, …)) -> map(map(reduce(a), reduce(b)), …) along the concatenated dimension.
 static HloInstruction *reduce_concat(HloAlg *alg, HloInstruction *inst) {
     HloInstruction *concat = hlo_operand(inst, 0);
-    if (concat->op != HLO_OP_CONCATENATE || !hlo_dims_has(reduced_dims(inst), hlo_int(concat, HLO_ATTR_DIMENSION))) return NULL;
+    if (concat->op != HLO_OP_CONCATENATE || !hlo_dims_has(reduced_dims(inst), hlo_int(concat, HLO_ATTR_DIMENSION)))
+        return NULL;
     if (!alg->reduce_of_concat && !has_equal_parts(concat) && inst->shape->rank != 0) return NULL;
     HloInstruction *result = NULL;
     for (size_t k = 0; k < hlo_operand_count(concat); k++) {
@@ -271,47 +281,66 @@ static HloInstruction *reduce_concat(HloAlg *alg, HloInstruction *inst) {
 
 // ---- reduce of dot --------------------------------------------------------------------------------------
 
-// sum(dot) over batch dimensions -> a dot that contracts them too. The result keeps the order of the other dimensions.
-static HloInstruction *reduce_batch_dot(HloAlg *alg, HloInstruction *inst) {
-    HloInstruction *dot = hlo_operand(inst, 0);
-    if (!alg->non_canonical_dots || !alg->dot_strength_reduction || dot->op != HLO_OP_DOT) return NULL;
-    if (hlo_operand_count(dot) != 2 || !hlo_alg_has_one_user(dot)) return NULL;
-    if (!hlo_alg_is_all(hlo_operand(inst, 1), 0) || !hlo_alg_is_reducer(hlo_called(inst, 0), HLO_OP_ADD)) return NULL;
-    HloDotNumbers n = hlo_alg_dot_numbers(dot);
-    HloDims dims = reduced_dims(inst);
-    size_t batch = n.lhs_batch.count, contracting = n.lhs_contracting.count, kept = 0, moved = 0;
-    int64_t *lists[4];
-    for (size_t i = 0; i < 4; i++) lists[i] = hlo_alg_ints(alg, batch + contracting);
-    for (size_t i = 0; i < contracting; i++) {
-        lists[2][i] = n.lhs_contracting.data[i];
-        lists[3][i] = n.rhs_contracting.data[i];
+// `list` split by whether the position is in `reduced`: kept ones in order, and moved ones behind `contracting`.
+typedef struct SplitBatch {
+    HloDims kept, contracting;
+} SplitBatch;
+
+static SplitBatch split_batch(HloAlg *alg, HloDims batch, HloDims contracting, HloDims reduced) {
+    int64_t *kept = hlo_alg_ints(alg, batch.count), *moved = hlo_alg_ints(alg, batch.count + contracting.count);
+    size_t kept_count = 0, moved_count = 0;
+    for (size_t i = 0; i < contracting.count; i++) moved[moved_count++] = contracting.data[i];
+    for (size_t i = 0; i < batch.count; i++) {
+        if (hlo_dims_has(reduced, (int64_t)i))
+            moved[moved_count++] = batch.data[i];
+        else
+            kept[kept_count++] = batch.data[i];
     }
-    for (size_t i = 0; i < batch; i++) {
-        bool is_reduced = hlo_dims_has(dims, (int64_t)i);
-        size_t at = is_reduced ? contracting + moved++ : kept++;
-        lists[is_reduced ? 2 : 0][at] = n.lhs_batch.data[i];
-        lists[is_reduced ? 3 : 1][at] = n.rhs_batch.data[i];
-    }
-    if (moved == 0) return NULL;
-    HloDotNumbers numbers = {
-        .lhs_batch = {lists[0], kept}, .rhs_batch = {lists[1], kept},
-        .lhs_contracting = {lists[2], contracting + moved}, .rhs_contracting = {lists[3], contracting + moved},
-    };
-    int64_t *gone = hlo_alg_ints(alg, moved), *rest = hlo_alg_ints(alg, dims.count);
-    size_t gone_count = 0, rest_count = 0;
-    for (size_t i = 0; i < batch; i++) {
-        if (hlo_dims_has(dims, (int64_t)i)) gone[gone_count++] = (int64_t)i;
-    }
+    return (SplitBatch){{kept, kept_count}, {moved, moved_count}};
+}
+
+// The dimensions in `dims` from `first` on, counted without the `gone` ones below it.
+static HloDims dims_from(HloAlg *alg, HloDims dims, size_t first, size_t gone) {
+    int64_t *result = hlo_alg_ints(alg, dims.count);
+    size_t count = 0;
     for (size_t i = 0; i < dims.count; i++) {
-        if (dims.data[i] >= (int64_t)batch) rest[rest_count++] = dims.data[i] - (int64_t)moved;
-        else if (!hlo_dims_has((HloDims){gone, gone_count}, dims.data[i])) return NULL;
+        if ((size_t)dims.data[i] >= first) result[count++] = dims.data[i] - (int64_t)gone;
     }
-    const HloShape *shape = hlo_shape_with_default_layout(
-        &alg->m->shapes, hlo_alg_without_dims(alg, dot->shape, (HloDims){gone, gone_count}));
+    return (HloDims){result, count};
+}
+
+static HloDims dims_below(HloAlg *alg, HloDims dims, size_t end) {
+    int64_t *result = hlo_alg_ints(alg, dims.count);
+    size_t count = 0;
+    for (size_t i = 0; i < dims.count; i++) {
+        if ((size_t)dims.data[i] < end) result[count++] = dims.data[i];
+    }
+    return (HloDims){result, count};
+}
+
+static bool is_sum_of_dot(const HloAlg *alg, const HloInstruction *inst) {
+    const HloInstruction *dot = hlo_operand(inst, 0);
+    return alg->non_canonical_dots && alg->dot_strength_reduction && dot->op == HLO_OP_DOT &&
+           hlo_operand_count(dot) == 2 && hlo_alg_has_one_user(dot) && hlo_alg_is_all(hlo_operand(inst, 1), 0) &&
+           hlo_alg_is_reducer(hlo_called(inst, 0), HLO_OP_ADD);
+}
+
+// sum(dot) over batch dimensions -> a dot that contracts them too, and the sum over the rest.
+static HloInstruction *reduce_batch_dot(HloAlg *alg, HloInstruction *inst) {
+    if (!is_sum_of_dot(alg, inst)) return NULL;
+    HloInstruction *dot = hlo_operand(inst, 0);
+    HloDotNumbers n = hlo_alg_dot_numbers(dot);
+    size_t batch = n.lhs_batch.count;
+    HloDims gone = dims_below(alg, reduced_dims(inst), batch);
+    if (gone.count == 0) return NULL;
+    SplitBatch lhs = split_batch(alg, n.lhs_batch, n.lhs_contracting, gone);
+    SplitBatch rhs = split_batch(alg, n.rhs_batch, n.rhs_contracting, gone);
+    HloDotNumbers numbers = {lhs.kept, rhs.kept, lhs.contracting, rhs.contracting};
+    const HloShape *shape = hlo_shape_with_default_layout(&alg->m->shapes, hlo_alg_without_dims(alg, dot->shape, gone));
     HloInstruction *new_dot = hlo_alg_dot(alg, dot, shape, hlo_operand(dot, 0), hlo_operand(dot, 1), &numbers, false);
-    if (!hlo_derive(alg->rw, new_dot, dot) || rest_count == 0) return new_dot;
-    HloComputation *adder = hlo_alg_reducer(alg, new_dot, HLO_OP_ADD);
-    return hlo_alg_reduce(alg, new_dot, hlo_operand(inst, 1), (HloDims){rest, rest_count}, adder);
+    HloDims rest = dims_from(alg, reduced_dims(inst), batch, gone.count);
+    if (!hlo_derive(alg->rw, new_dot, dot) || rest.count == 0) return new_dot;
+    return hlo_alg_reduce(alg, new_dot, hlo_operand(inst, 1), rest, hlo_alg_reducer(alg, new_dot, HLO_OP_ADD));
 }
 
 // ---- reduce of broadcast --------------------------------------------------------------------------------
@@ -352,12 +381,13 @@ static HloInstruction *reduce_inside_broadcast(HloAlg *alg, HloInstruction *inst
         outer[count++] = dims.data[d] - below;
     }
     HloInstruction *x = hlo_operand(broadcast, 0);
-    HloInstruction *reduce = hlo_alg_reduce(alg, x, hlo_operand(inst, 1), (HloDims){inner, reduced.count}, hlo_called(inst, 0));
+    HloInstruction *reduce =
+        hlo_alg_reduce(alg, x, hlo_operand(inst, 1), (HloDims){inner, reduced.count}, hlo_called(inst, 0));
     return hlo_build_broadcast(alg->rw, inst->shape, reduce, (HloDims){outer, count});
 }
 
-// The number of times that the broadcast repeats its operand along the reduced dimensions; 0 when the operand has one of
-// them, or when the count does not fit.
+// The number of times that the broadcast repeats its operand along the reduced dimensions; 0 when the operand has one
+// of them, or when the count does not fit.
 static int64_t repetitions(const HloInstruction *inst) {
     const HloInstruction *broadcast = hlo_operand(inst, 0);
     HloDims dims = hlo_dims(broadcast, HLO_ATTR_DIMENSIONS), reduced = reduced_dims(inst);

@@ -104,7 +104,8 @@ static HloInstruction *reshape_update(HloAlg *alg, HloInstruction *inst) {
     HloInstruction *x = hlo_operand(dus, 0);
     size_t rank = inst->shape->rank;
     if (hlo_has(dus, HLO_ATTR_SHARDING) || hlo_has(x, HLO_ATTR_SHARDING)) return NULL;
-    if (hlo_operand_count(dus) != 2 + dus->shape->rank || !hlo_alg_reshape_ones(alg, inst, &deleted, &inserted)) return NULL;
+    if (hlo_operand_count(dus) != 2 + dus->shape->rank || !hlo_alg_reshape_ones(alg, inst, &deleted, &inserted))
+        return NULL;
 
     HloInstruction **operands = HLO_NEW_ARRAY(alg->scratch, HloInstruction *, rank + 2), *zero = NULL;
     HloType type = dus->shape->rank ? hlo_operand(dus, 2)->shape->type : HLO_S32;
@@ -123,10 +124,13 @@ static HloInstruction *reshape_update(HloAlg *alg, HloInstruction *inst) {
 
 // ---- layouts --------------------------------------------------------------------------------------------
 
+// Longer chains are left to the rules that merge neighbours, which keeps a sweep linear.
+enum { MAX_STEPS_UP = 256 };
+
 HloInstruction *hlo_alg_bitcast_source(const HloAlg *alg, HloInstruction *inst) {
     if (!alg->layout_sensitive) return NULL;
     HloInstruction *x = inst;
-    while (x->op == HLO_OP_RESHAPE || x->op == HLO_OP_COPY) {
+    for (int steps = 0; steps < MAX_STEPS_UP && (x->op == HLO_OP_RESHAPE || x->op == HLO_OP_COPY); steps++) {
         x = hlo_operand(x, 0);
         if (hlo_reshape_is_bitcast(x->shape, inst->shape)) return x;
     }

@@ -86,10 +86,10 @@ static bool has_same_windows(const HloInstruction *a, const HloInstruction *b) {
 }
 
 static HloInstruction *joined(HloAlg *alg, HloInstruction *a, HloInstruction *b, HloInstruction *sum, Seam seam) {
-    HloInstruction *indices = hlo_build_concatenate(
-        alg->rw, (HloInstruction *[]){hlo_operand(a, 1), hlo_operand(b, 1)}, 2, seam.index_dim);
-    HloInstruction *updates = hlo_build_concatenate(
-        alg->rw, (HloInstruction *[]){hlo_operand(a, 2), hlo_operand(b, 2)}, 2, seam.update_dim);
+    HloInstruction *indices =
+        hlo_build_concatenate(alg->rw, (HloInstruction *[]){hlo_operand(a, 1), hlo_operand(b, 1)}, 2, seam.index_dim);
+    HloInstruction *updates =
+        hlo_build_concatenate(alg->rw, (HloInstruction *[]){hlo_operand(a, 2), hlo_operand(b, 2)}, 2, seam.update_dim);
     HloInstruction *operands[] = {sum, indices, updates};
     HloInstruction *scatter = hlo_build(alg->rw, HLO_OP_SCATTER, a->shape, operands, 3);
     if (!scatter) return NULL;

@@ -81,11 +81,12 @@ static bool step_up(HloAlg *alg, const HloInstruction *x, int64_t *dims, size_t 
         for (size_t i = 0; i < count; i++) dims[i] = permutation.data[dims[i]];
         return true;
     }
-    if (x->op == HLO_OP_BITCAST &&
-        (from->type != x->shape->type || !hlo_alg_reshape_is_bitcast(alg, from, x->shape))) return false;
+    if (x->op == HLO_OP_BITCAST && (from->type != x->shape->type || !hlo_alg_reshape_is_bitcast(alg, from, x->shape)))
+        return false;
     if (hlo_shape_elem_count(from) != hlo_shape_elem_count(x->shape)) return false;
     HloDims deleted, inserted, mapped;
-    if (count_ones(from) > 1 || count_ones(x->shape) > 1 || !hlo_alg_reshape_ones(alg, x, &deleted, &inserted)) return false;
+    if (count_ones(from) > 1 || count_ones(x->shape) > 1 || !hlo_alg_reshape_ones(alg, x, &deleted, &inserted))
+        return false;
     if (!hlo_alg_map_unmodified(alg, x->shape, from, (HloDims){dims, count}, &mapped)) return false;
     memcpy(dims, mapped.data, count * sizeof *dims);
     return true;
@@ -105,5 +106,6 @@ HloInstruction *hlo_alg_undo_chain(HloAlg *alg, HloInstruction *inst) {
     }
     if (!hlo_alg_is_sorted((HloDims){dims, count})) return NULL;
     if (hlo_alg_same_shape(alg, top->shape, inst->shape)) return top;
-    return hlo_alg_reshape_is_bitcast(alg, top->shape, inst->shape) ? hlo_build_bitcast(alg->rw, inst->shape, top) : NULL;
+    return hlo_alg_reshape_is_bitcast(alg, top->shape, inst->shape) ? hlo_build_bitcast(alg->rw, inst->shape, top)
+                                                                    : NULL;
 }

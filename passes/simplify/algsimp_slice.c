@@ -188,7 +188,8 @@ static HloInstruction *slice_window(HloAlg *alg, HloInstruction *inst) {
     HloInstruction *rw = hlo_operand(inst, 0);
     const HloWindow *window = hlo_data(rw, HLO_ATTR_WINDOW);
     if (rw->op != HLO_OP_REDUCE_WINDOW || !alg->window_to_reduce || hlo_operand_count(rw) != 2) return NULL;
-    if (!window || !hlo_shape_is_array(rw->shape) || window->rank != inst->shape->rank || !hlo_alg_has_one_use(rw)) return NULL;
+    if (!window || !hlo_shape_is_array(rw->shape) || window->rank != inst->shape->rank || !hlo_alg_has_one_use(rw))
+        return NULL;
     HloInstruction *x = hlo_operand(rw, 0);
     int64_t *dims = hlo_alg_ints(alg, window->rank);
     size_t count = 0;
@@ -233,14 +234,17 @@ static bool box_of_first(const HloShape *shape, int64_t count, HloSliceDim *dims
 // rows of both are taken.
 static HloInstruction *slice_reshape(HloAlg *alg, HloInstruction *inst) {
     HloInstruction *reshape = hlo_operand(inst, 0);
-    if (alg->layout_sensitive || reshape->op != HLO_OP_RESHAPE || !is_unit_stride(inst) || !cuts_only_rows(inst)) return NULL;
+    if (alg->layout_sensitive || reshape->op != HLO_OP_RESHAPE || !is_unit_stride(inst) || !cuts_only_rows(inst))
+        return NULL;
     HloInstruction *x = hlo_operand(reshape, 0);
     if (x->shape->rank == 0 || hlo_shape_is_empty(inst->shape)) return NULL;
     int64_t start = slice_dims(inst)[0].start * elements_below(reshape->shape, 0);
     int64_t count = hlo_shape_elem_count(inst->shape), row = elements_below(x->shape, 0);
     HloSliceDim *dims = hlo_alg_whole_slice(alg, x->shape);
-    if (start % row == 0 && count % row == 0) dims[0] = (HloSliceDim){start / row, (start + count) / row, 1};
-    else if (start != 0 || !box_of_first(x->shape, count, dims)) return NULL;
+    if (start % row == 0 && count % row == 0)
+        dims[0] = (HloSliceDim){start / row, (start + count) / row, 1};
+    else if (start != 0 || !box_of_first(x->shape, count, dims))
+        return NULL;
     HloInstruction *part = hlo_derive(alg->rw, hlo_build_slice(alg->rw, x, dims), inst);
     return hlo_build_reshape(alg->rw, inst->shape, part);
 }

@@ -40,7 +40,8 @@ static HloInstruction *swapped_dot(HloAlg *alg, HloInstruction *inst, HloInstruc
         .lhs_contracting = hlo_dims(dot, HLO_ATTR_RHS_CONTRACTING_DIMS),
         .rhs_contracting = hlo_dims(dot, HLO_ATTR_LHS_CONTRACTING_DIMS),
     };
-    HloInstruction *result = hlo_alg_dot(alg, dot, inst->shape, hlo_operand(dot, 1), hlo_operand(dot, 0), &numbers, true);
+    HloInstruction *result =
+        hlo_alg_dot(alg, dot, inst->shape, hlo_operand(dot, 1), hlo_operand(dot, 0), &numbers, true);
     return hlo_derive(alg->rw, result, dot);
 }
 
@@ -73,8 +74,7 @@ static HloInstruction *transpose_any_dot(HloAlg *alg, HloInstruction *inst) {
     HloDims dims = permutation_of(inst);
     for (size_t i = 0; i < dims.count; i++) {
         size_t from = (size_t)dims.data[i];
-        if (i < batch ? from >= batch
-                      : from != (i < batch + rhs_free ? i + lhs_free : i - rhs_free)) return NULL;
+        if (i < batch ? from >= batch : from != (i < batch + rhs_free ? i + lhs_free : i - rhs_free)) return NULL;
     }
     return swapped_dot(alg, inst, dot, dims.data);
 }
@@ -138,7 +138,8 @@ static HloInstruction *transpose_broadcast(HloAlg *alg, HloInstruction *inst) {
 // Parts that are more are left to the transpose, which then moves less per slice.
 enum { MAX_PARTS = 5 };
 
-// reshape(transpose(reshape(x))): dimension `split` of x is split into `parts` times the rest, and `parts` moves to `to`.
+// reshape(transpose(reshape(x))): dimension `split` of x is split into `parts` times the rest, and `parts` moves to
+// `to`.
 typedef struct DepthToSpace {
     size_t split, to;
     int64_t parts;
@@ -158,8 +159,8 @@ static bool splits_one_dim(const HloShape *from, const HloShape *to, DepthToSpac
     return true;
 }
 
-// The permutation moves dimension `split` and keeps the order of all others; it goes before a dimension of x that is not
-// the split one, and not to the front.
+// The permutation moves dimension `split` and keeps the order of all others; it goes before a dimension of x that is
+// not the split one, and not to the front.
 static bool moves_parts(HloDims permutation, DepthToSpace *form) {
     int64_t to = hlo_dims_find(permutation, (int64_t)form->split), next = 0;
     for (size_t d = 0; d < permutation.count; d++) {
@@ -206,8 +207,7 @@ static HloInstruction *transpose_parts(HloAlg *alg, HloInstruction *inst) {
     HloInstruction *joined = joined_parts(alg, x, inst, form);
     HloInstruction *result = hlo_build_reshape(alg->rw, outer->shape, joined);
     if (!result) return NULL;
-    hlo_replace_with(alg->rw, outer, result, "transpose-parts",
-                     HLO_REPLACE_RELAY_CONTROL | HLO_REPLACE_KEEP_OPERANDS);
+    hlo_replace_with(alg->rw, outer, result, "transpose-parts", HLO_REPLACE_RELAY_CONTROL | HLO_REPLACE_KEEP_OPERANDS);
     return inst;
 }
 

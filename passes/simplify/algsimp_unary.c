@@ -28,7 +28,8 @@ static HloInstruction *exp_zero(HloAlg *alg, HloInstruction *inst) {
 // sqrt(a · a) -> |a|. Fast math only: sqrt(1e30 · 1e30) overflows to inf in f32.
 static HloInstruction *sqrt_square(HloAlg *alg, HloInstruction *inst) {
     HloInstruction *square = hlo_operand(inst, 0);
-    if (!alg->fast_math || square->op != HLO_OP_MULTIPLY || hlo_operand(square, 0) != hlo_operand(square, 1)) return NULL;
+    if (!alg->fast_math || square->op != HLO_OP_MULTIPLY || hlo_operand(square, 0) != hlo_operand(square, 1))
+        return NULL;
     HloInstruction *a = hlo_operand(square, 0);
     if (!hlo_type_is_complex(a->shape->type)) return hlo_alg_unary(alg, inst->shape, HLO_OP_ABS, a);
     const HloShape *real = hlo_alg_retyped(alg, inst->shape, hlo_type_complex_part(a->shape->type));

@@ -88,8 +88,8 @@ static HloInstruction *window_reduce(HloAlg *alg, HloInstruction *inst) {
         if (w.size != 1) reduced[count++] = (int64_t)d;
     }
     if (count == 0) return NULL;
-    HloInstruction *reduce = hlo_alg_reduce(alg, hlo_operand(inst, 0), hlo_operand(inst, 1), (HloDims){reduced, count},
-                                            hlo_called(inst, 0));
+    HloInstruction *reduce =
+        hlo_alg_reduce(alg, hlo_operand(inst, 0), hlo_operand(inst, 1), (HloDims){reduced, count}, hlo_called(inst, 0));
     return hlo_build_reshape(alg->rw, inst->shape, hlo_derive(alg->rw, reduce, inst));
 }
 
@@ -106,8 +106,8 @@ static bool is_same_value(const HloInstruction *filler, const HloInstruction *in
            hlo_literal_double(a, 0) == hlo_literal_double(b, 0);
 }
 
-// Adds a pad to a window dimension; false when the window cannot say it. Negative edges cannot be added: a window that is
-// padded by 1 over a value cut by 1 sees a fill where the value was.
+// Adds a pad to a window dimension; false when the window cannot say it. Negative edges cannot be added: a window that
+// is padded by 1 over a value cut by 1 sees a fill where the value was.
 static bool add_padding(HloWindowDim *w, HloPaddingDim p) {
     if (p.low < 0 || p.high < 0 || (p.interior && w->base_dilation != 1)) return false;
     if (__builtin_add_overflow(w->pad_low, p.low * w->base_dilation, &w->pad_low)) return false;
