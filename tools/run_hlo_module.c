@@ -9,6 +9,7 @@
 #include "hlo/cpu.h"
 #include "hlo/debug_options.h"
 #include "hlo/file.h"
+#include "hlo/infer.h"
 #include "hlo/listing.h"
 #include "hlo/load.h"
 #include "hlo/npy.h"
@@ -162,6 +163,7 @@ static double seconds(void) {
 static HloStatus run_passes(Run *run) {
     HloElement *pipeline;
     bool changed;
+    HLO_TRY(hlo_verify_module(run->m, &(HloVerifyOptions){.allow_mixed_precision = true}));
     HLO_TRY(hlo_cpu_pipeline(&run->arena, &pipeline));
     return hlo_pipeline_run(pipeline, run->m, &run->runner, &changed);
 }

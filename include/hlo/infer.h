@@ -14,6 +14,7 @@ HLO_MUST_USE HloStatus hlo_infer_shape(HloModule *m, const HloInstruction *inst,
 typedef struct HloVerifyOptions {
     bool layout_sensitive;
     bool allow_mixed_precision;
+    bool allow_fused_dead_code;  // passes may be about to remove it
 } HloVerifyOptions;
 
 // Checks every rule on every instruction; the first violation is an INTERNAL status that names the instruction

@@ -143,8 +143,8 @@ const char *hlo_runner_next(const HloRunner *runner, const HloElement *pipeline,
 // True for pipelines and for fixed points around them.
 bool hlo_element_is_pipeline(const HloElement *element);
 
-// Runs a pipeline over a module. *changed is the OR over all passes, as pass-pipeline rules say. Failures carry
-// the pass name in front of the message.
+// Runs a pipeline over a module that hlo_verify_module accepts: passes rely on its rules. *changed is the OR over all
+// passes, as pass-pipeline rules say. Failures carry the pass name in front of the message.
 HLO_MUST_USE HloStatus hlo_pipeline_run(const HloElement *pipeline, HloModule *m, HloRunner *runner, bool *changed);
 
 #endif

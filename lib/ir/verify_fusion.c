@@ -22,10 +22,11 @@ static HloStatus check_signature(const HloVerify *v, const HloInstruction *inst,
 }
 
 // Nothing inside is dead, parameters included, and the root is used by nobody.
-static HloStatus check_fused_uses(const HloInstruction *inst, const HloComputation *fused) {
+static HloStatus check_fused_uses(const HloVerify *v, const HloInstruction *inst, const HloComputation *fused) {
     if (fused->root->users.count) {
         return hlo_verify_fail(inst, HLO_INTERNAL, "fused-root", "the fused root '%s' has users", fused->root->name);
     }
+    if (v->options.allow_fused_dead_code) return hlo_ok();
     HLO_EACH_INST(member, fused) {
         if (member == fused->root || member->users.count || hlo_has_own_side_effect(member)) continue;
         return hlo_verify_fail(inst, HLO_INTERNAL, "fused-dead-code", "'%s' in '%s' has no users", member->name,
@@ -45,6 +46,6 @@ HloStatus hlo_verify_fusion(HloVerify *v, const HloInstruction *inst) {
         return hlo_verify_fail(inst, HLO_INTERNAL, "fused-once", "'%s' belongs to another fusion", fused->name);
     }
     HLO_TRY(hlo_verify_callee_thread(inst, fused));
-    HLO_TRY(check_fused_uses(inst, fused));
+    HLO_TRY(check_fused_uses(v, inst, fused));
     return hlo_verify_aliases(v, inst);
 }

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "hlo/infer.h"
 #include "hlo/observers.h"
 #include "hlo/pass.h"
 
@@ -112,11 +113,23 @@ static HloStatus run_hungry(HloPassContext *cx, HloModule *m, bool *changed) {
     return hlo_ok();
 }
 
+// Gives the root a shape that its operand cannot have.
+static HloStatus run_damage(HloPassContext *cx, HloModule *m, bool *changed) {
+    (void)cx;
+    HloInstruction *p = m->entry->root;
+    HloInstruction *inst = hlo_inst_new(m, HLO_OP_NEGATE, hlo_shape_scalar(&m->shapes, HLO_S32), &p, 1);
+    hlo_computation_set_root(m->entry, hlo_computation_add(m->entry, inst, "n"));
+    *changed = true;
+    return hlo_ok();
+}
+
+static const HloPass damage = {.name = "damage", .run = run_damage};
 static const HloPass quiet = {.name = "quiet", .run = run_quiet};
 static const HloPass count = {.name = "count", .run = run_count};
 static const HloPass broken = {.name = "broken", .run = run_fail};
 static const HloPass hungry = {.name = "hungry", .run = run_hungry};
 
+static const HloElement damage_element = {HLO_ELEMENT_PASS, "damage", .pass = &damage};
 static const HloElement quiet_element = {HLO_ELEMENT_PASS, "quiet", .pass = &quiet};
 static const HloElement count_element = {HLO_ELEMENT_PASS, "count", .pass = &count};
 static const HloElement broken_element = {HLO_ELEMENT_PASS, "broken", .pass = &broken};
@@ -288,6 +301,24 @@ static void time_observer_counts_runs_and_changes(void **state) {
     hlo_observer_free(time);
 }
 
+static void verify_observer_names_the_pass_that_broke_a_rule(void **state) {
+    (void)state;
+    const HloElement all = {HLO_ELEMENT_PIPELINE, "all", CHILDREN(E(quiet_element), E(damage_element))};
+    HloPassObserver *verify;
+    assert_true(hlo_is_ok(hlo_observe_verify(&(HloVerifyOptions){0}, &verify)));
+    HloRunner runner = {(const HloPassObserver *const[]){verify}, 1};
+    HloModule *m = make_module();
+    bool changed = false;
+    HloStatus status = hlo_pipeline_run(&all, m, &runner, &changed);
+    assert_int_equal(hlo_status_code(status), HLO_INTERNAL);
+    assert_non_null(strstr(hlo_status_message(status), "instruction 'n' (negate in 'e') breaks rule"));
+    assert_non_null(strstr(hlo_status_message(status), "Failed after damage"));
+    hlo_status_free(status);
+    hlo_buffer_free(&ran);
+    hlo_module_free(m);
+    hlo_observer_free(verify);
+}
+
 static void claims_observer_refuses_a_claim_without_change(void **state) {
     (void)state;
     const HloElement all = {HLO_ELEMENT_PIPELINE, "all", CHILDREN(E(count_element))};
@@ -323,6 +354,7 @@ int main(void) {
         cmocka_unit_test(runner_turns_lack_of_memory_into_a_status),
         cmocka_unit_test(dump_hook_sees_every_moment_between_enabled_passes),
         cmocka_unit_test(time_observer_counts_runs_and_changes),
+        cmocka_unit_test(verify_observer_names_the_pass_that_broke_a_rule),
         cmocka_unit_test(claims_observer_refuses_a_claim_without_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
