@@ -4,7 +4,7 @@
 #include "lib/pass/fusion_operands.h"
 
 static void keep_parameters(HloComputation *comp, HloVec *kept) {
-    memcpy(comp->parameters.items, kept->items, kept->count * sizeof *kept->items);
+    if (kept->count) memcpy(comp->parameters.items, kept->items, kept->count * sizeof *kept->items);
     comp->parameters.count = kept->count;
 }
 

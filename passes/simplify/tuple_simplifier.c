@@ -41,10 +41,62 @@ static HloInstruction *path_element(HloArena *scratch, HloInstruction *gte) {
     }
     while (path.count) {
         const HloInstruction *step = hlo_vec_pop(&path);
-        if (source->op != HLO_OP_TUPLE) return NULL;
-        source = hlo_operand(source, (size_t)hlo_int(step, HLO_ATTR_INDEX));
+        uint64_t index = (uint64_t)hlo_int(step, HLO_ATTR_INDEX);
+        if (source->op != HLO_OP_TUPLE || index >= hlo_operand_count(source)) return NULL;
+        source = hlo_operand(source, index);
     }
     return source;
+}
+
+// How far to look for an instruction among those before another one.
+enum { MOST_LOOKED_AT = 4096 };
+
+static void push_before(HloArena *scratch, HloVec *stack, const HloInstruction *inst) {
+    for (size_t k = 0; k < hlo_operand_count(inst); k++) hlo_vec_push(scratch, stack, hlo_operand(inst, k));
+    for (size_t k = 0; k < inst->control_preds.count; k++) hlo_vec_push(scratch, stack, inst->control_preds.items[k]);
+}
+
+// Whether `before` comes before `after` or may do so: yes when the search gets long.
+static bool may_precede(HloArena *scratch, const HloInstruction *before, const HloInstruction *after) {
+    HloMap seen = {0};
+    HloVec stack = {0};
+    push_before(scratch, &stack, after);
+    while (stack.count) {
+        const HloInstruction *inst = hlo_vec_pop(&stack);
+        void **slot = hlo_map_at(scratch, &seen, inst);
+        if (*slot) continue;
+        *slot = (void *)(uintptr_t)inst;
+        if (inst == before || seen.count > MOST_LOOKED_AT) return true;
+        push_before(scratch, &stack, inst);
+    }
+    return false;
+}
+
+// Whether `inst` waits, other than for `leaving_out`, for something that comes after the element.
+static bool waits_for_later(HloArena *scratch, const HloInstruction *inst, const HloInstruction *element,
+                            const HloInstruction *leaving_out) {
+    for (size_t k = 0; k < inst->control_preds.count; k++) {
+        const HloInstruction *before = inst->control_preds.items[k];
+        if (before == element || before == leaving_out) continue;
+        if (may_precede(scratch, element, before)) return true;
+    }
+    return false;
+}
+
+// The element takes over what the get-tuple-element waits for; that must not come after the element. Waiting for the tuple
+// itself is fine when the tuple goes: then its own waiting is taken over.
+static bool can_wait(HloArena *scratch, const HloInstruction *element, const HloInstruction *gte) {
+    const HloInstruction *tuple = hlo_operand(gte, 0);
+    if (waits_for_later(scratch, gte, element, tuple)) return false;
+    if (hlo_vec_find(&gte->control_preds, tuple) == SIZE_MAX) return true;
+    bool goes = hlo_user_count(tuple) == 1 && !hlo_is_root(tuple);
+    return goes && !waits_for_later(scratch, tuple, element, NULL);
+}
+
+static void replace_element(HloRewriter *rw, HloInstruction *gte) {
+    HloInstruction *element = path_element(rw->scratch, gte);
+    if (!element || !can_wait(rw->scratch, element, gte)) return;
+    hlo_replace_with(rw, gte, element, "element-of-tuple", HLO_REPLACE_PRESERVE_SHARDING | HLO_REPLACE_RELAY_CONTROL);
 }
 
 static void simplify(HloRewriter *rw, HloInstruction *inst) {
@@ -52,8 +104,7 @@ static void simplify(HloRewriter *rw, HloInstruction *inst) {
     if (inst->op == HLO_OP_TUPLE) {
         hlo_replace_with(rw, inst, whole_tuple(inst), "whole-tuple", HLO_REPLACE_PRESERVE_SHARDING);
     } else if (inst->op == HLO_OP_GET_TUPLE_ELEMENT) {
-        hlo_replace_with(rw, inst, path_element(rw->scratch, inst), "element-of-tuple",
-                         HLO_REPLACE_PRESERVE_SHARDING | HLO_REPLACE_RELAY_CONTROL);
+        replace_element(rw, inst);
     }
 }
 
