@@ -45,8 +45,8 @@ void hlo_computation_remove(HloComputation *comp, HloInstruction *inst);
 size_t hlo_computation_remove_with_operands(HloComputation *comp, HloInstruction *inst);
 // The general form.
 typedef struct HloRemoval {
-    bool relay_control;  // control edges of what goes do not keep it: what came before it then comes before what came after
-    HloArena *arena;     // for the list
+    bool relay_control;      // control edges do not keep what goes: its predecessors then precede its successors
+    HloArena *arena;         // for the list
     HloVec dead_parameters;  // out: parameters that lost their last user, in that order; may repeat
 } HloRemoval;
 size_t hlo_computation_remove_dead(HloComputation *comp, HloInstruction *inst, HloRemoval *removal);

@@ -13,9 +13,9 @@ typedef struct HloDiffOptions {
     size_t before_line, after_line;  // line numbers of the first lines, less one
 } HloDiffOptions;
 
-// Appends the hunks of a unified diff; nothing when the texts are equal. The edit script is the shortest one (Myers 1986)
-// unless the texts differ in more than a thousand lines; then the middle that differs is shown as a whole.
-// Time O(lines * changes), memory O(lines + changes^2), from `scratch`.
+// Appends the hunks of a unified diff; nothing when the texts are equal. The edit script is the shortest one (Myers
+// 1986) unless the texts differ in more than a thousand lines; then the middle that differs is shown as a whole. Time
+// O(lines * changes), memory O(lines + changes^2), from `scratch`.
 void hlo_put_diff(HloBuffer *out, HloArena *scratch, HloStringView before, HloStringView after,
                   const HloDiffOptions *options);
 

@@ -1,8 +1,8 @@
 // The ready-made observers of pipelines, and what they write to.
 //
-// Each hlo_observe_* makes an observer that the caller adds to a runner and frees with hlo_observer_free after the run. They
-// write nothing themselves: text goes to a sink that the program gives, so that the same observers serve a terminal, a
-// file and a test.
+// Each hlo_observe_* makes an observer that the caller adds to a runner and frees with hlo_observer_free after the run.
+// They write nothing themselves: text goes to a sink that the program gives, so that the same observers serve a
+// terminal, a file and a test.
 #ifndef HLO_OBSERVERS_H
 #define HLO_OBSERVERS_H
 
@@ -31,9 +31,9 @@ typedef enum HloChangesStyle {
 
 typedef struct HloChangesOptions {
     HloChangesStyle style;
-    bool colour;            // ANSI colours in diffs
-    size_t context;         // lines around a change
-    const HloRegex *only;   // borrowed; show passes whose names it finds. NULL: all
+    bool colour;           // ANSI colours in diffs
+    size_t context;        // lines around a change
+    const HloRegex *only;  // borrowed; show passes whose names it finds. NULL: all
     HloPrintOptions print;
 } HloChangesOptions;
 
@@ -63,8 +63,8 @@ void hlo_put_pass_times(HloBuffer *out, const HloPassObserver *observer);
 
 // ---- what was done --------------------------------------------------------------------------------------
 
-// Makes the runner write one line per rewrite: `#12 algsimp: add-zero  %add.3 -> %p`. The sink is borrowed until the run
-// is over.
+// Makes the runner write one line per rewrite: `#12 algsimp: add-zero  %add.3 -> %p`. The sink is borrowed until the
+// run is over.
 void hlo_trace_rewrites(HloRunner *runner, const HloSink *sink);
 
 // A moment between two passes at which a dump may be written.

@@ -15,7 +15,7 @@ typedef struct HloPassContext HloPassContext;
 typedef enum HloOptionKind { HLO_OPTION_BOOL, HLO_OPTION_INT, HLO_OPTION_STRING } HloOptionKind;
 
 typedef struct HloOptionSpec {
-    const char *name;      // as in `algsimp{layout-sensitive}`
+    const char *name;  // as in `algsimp{layout-sensitive}`
     HloOptionKind kind;
     const char *standard;  // default value as text: "false", "50", ""
     const char *help;      // one line
@@ -34,15 +34,16 @@ struct HloPass {
 typedef struct HloRewriteEvent {
     uint64_t number;  // 1 for the first rewrite of the run
     const char *pass, *rule;
-    const HloInstruction *old_inst;   // still in place, or NULL
-    const HloInstruction *new_inst;   // the replacement, or NULL for a removal
+    const HloInstruction *old_inst;  // still in place, or NULL
+    const HloInstruction *new_inst;  // the replacement, or NULL for a removal
 } HloRewriteEvent;
 
 // Counts rewrites over a whole run; stops them after `limit`.
 typedef struct HloRewriteLog {
     uint64_t count;
-    uint64_t limit;  // UINT64_MAX: no limit
-    void (*on_rewrite)(void *data, const HloRewriteEvent *event);  // NULL: none; called before the change
+    uint64_t limit;  // 0: no limit
+    // Called before each change; NULL: nobody.
+    void (*on_rewrite)(void *data, const HloRewriteEvent *event);
     void *data;
 } HloRewriteLog;
 
@@ -91,7 +92,7 @@ struct HloElement {
     const char *const *values;    // PASS: option texts
     HloElement *const *elements;  // PIPELINE: children; FIX: the one wrapped element
     size_t element_count;
-    int64_t limit;                // FIX: most iterations (25)
+    int64_t limit;  // FIX: most iterations (25)
 };
 
 // Parses pipeline text into a pipeline called `name`:
@@ -119,15 +120,16 @@ struct HloPassObserver {
     void (*free)(void *data);  // frees what `data` owns, if anything; hlo_observer_free calls it
 };
 
-// Which elements of pipelines run (pass chapter, §3). Names match exactly, level by level: naming a pass that only stands
-// inside a nested pipeline does not enable it unless the pipeline is named too, which enables all of its elements.
+// Which elements of pipelines run (pass chapter, §3). Names match exactly, level by level: naming a pass that only
+// stands inside a nested pipeline does not enable it unless the pipeline is named too, which enables all of its
+// elements.
 typedef struct HloPassFilter {
     bool disable_all;
-    const char *const *disabled;      // remove elements with these names
+    const char *const *disabled;  // remove elements with these names
     size_t disabled_count;
     const char *const *enabled_only;  // when given: remove elements with other names; not together with `disabled`
     size_t enabled_only_count;
-    const char *start_from;           // skip passes until one, or a pipeline, of this name; NULL: none
+    const char *start_from;  // skip passes until one, or a pipeline, of this name; NULL: none
 } HloPassFilter;
 
 typedef struct HloRunner {
@@ -135,7 +137,7 @@ typedef struct HloRunner {
     size_t observer_count;
     HloPassFilter filter;  // zero-initialised: everything runs
     bool started;          // start_from was reached; kept from pipeline to pipeline
-    HloRewriteLog log;     // zero-initialised: no limit (limit 0 counts as none)
+    HloRewriteLog log;     // zero-initialised: no limit
 } HloRunner;
 
 // The name of the element that runs after `element` in its pipeline (NULL: the first one), or "pipeline-end".

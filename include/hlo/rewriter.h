@@ -18,7 +18,7 @@ typedef struct HloRewriter {
     const char *rule;         // name of the current rule
     HloStatus failure;        // first failure of a builder; owned
     bool changed;
-    HloVec wide_fusions;      // fusions whose repeated operands hlo_rewriter_finish merges
+    HloVec wide_fusions;  // fusions whose repeated operands hlo_rewriter_finish merges
 } HloRewriter;
 
 HloRewriter hlo_rewriter(HloPassContext *cx, HloModule *m);
@@ -62,12 +62,12 @@ void hlo_rewriter_remove(HloRewriter *rw, HloInstruction *inst);
 // Takes the parameters in `dead` (by number; without users) out of the computation of a fusion and the operands with
 // them. Parameters behind the first removed one are made anew, named `param_<number>`.
 void hlo_fusion_drop_operands(HloRewriter *rw, HloInstruction *fusion, HloBits dead);
-// The same for dead parameters of a fusion computation, one after the other in the given order, and for the operands that
-// die with them. Does nothing for computations that are not a fusion's own.
+// The same for dead parameters of a fusion computation, one after the other in the given order, and for the operands
+// that die with them. Does nothing for computations that are not a fusion's own.
 void hlo_fusion_drop_parameters(HloRewriter *rw, HloComputation *comp, const HloVec *parameters);
 
-// Adds a copy of a computation to the module, called `<name>.clone`; instructions keep names and order. Computations that
-// its fusions and async-starts own are copied too, inner ones first. *made, when given, grows by the number of
+// Adds a copy of a computation to the module, called `<name>.clone`; instructions keep names and order. Computations
+// that its fusions and async-starts own are copied too, inner ones first. *made, when given, grows by the number of
 // instructions.
 HloComputation *hlo_rewriter_clone_computation(HloRewriter *rw, const HloComputation *comp, size_t *made);
 
@@ -118,9 +118,11 @@ HloInstruction *hlo_build_bitcast(HloRewriter *rw, const HloShape *shape, HloIns
 HloInstruction *hlo_build_broadcast(HloRewriter *rw, const HloShape *shape, HloInstruction *x, HloDims dims);
 HloInstruction *hlo_build_transpose(HloRewriter *rw, HloInstruction *x, HloDims permutation);
 HloInstruction *hlo_build_slice(HloRewriter *rw, HloInstruction *x, const HloSliceDim *dims);
-HloInstruction *hlo_build_concatenate(HloRewriter *rw, HloInstruction *const *operands, size_t count, int64_t dimension);
+HloInstruction *hlo_build_concatenate(HloRewriter *rw, HloInstruction *const *operands, size_t count,
+                                      int64_t dimension);
 HloInstruction *hlo_build_pad(HloRewriter *rw, HloInstruction *x, HloInstruction *value, const HloPaddingDim *dims);
-HloInstruction *hlo_build_reduce(HloRewriter *rw, HloInstruction *x, HloInstruction *init, HloDims dims, HloComputation *reducer);
+HloInstruction *hlo_build_reduce(HloRewriter *rw, HloInstruction *x, HloInstruction *init, HloDims dims,
+                                 HloComputation *reducer);
 HloInstruction *hlo_build_tuple(HloRewriter *rw, HloInstruction *const *operands, size_t count);
 HloInstruction *hlo_build_gte(HloRewriter *rw, HloInstruction *tuple, int64_t index);
 HloInstruction *hlo_build_copy(HloRewriter *rw, HloInstruction *x);

@@ -23,8 +23,10 @@ static void push_slot(HloArena *arena, HloOperandSlots *slots, const HloInstruct
 static void take_slot(HloArena *arena, HloOperandSlots *slots, const HloInstruction *operand, uint32_t slot) {
     uint32_t next = slots->next[slot], prev = slots->prev[slot];
     if (next) slots->prev[next] = prev;
-    if (prev) slots->next[prev] = next;
-    else *hlo_map_at(arena, &slots->first, operand) = (void *)(uintptr_t)next;
+    if (prev)
+        slots->next[prev] = next;
+    else
+        *hlo_map_at(arena, &slots->first, operand) = (void *)(uintptr_t)next;
 }
 
 static HloOperandSlots *index_slots(HloArena *arena, const HloInstruction *inst) {

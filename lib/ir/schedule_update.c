@@ -4,10 +4,10 @@
 
 typedef struct Update {
     HloArena *scratch;
-    HloBits scheduled;     // by instruction id: stood in the old sequence
-    uint32_t *waits;       // by instruction id: operands and control predecessors not yet placed; new instructions only
-    HloVec *waiting;       // by instruction id: new instructions that wait for it, in list order
-    HloVec ready;          // new instructions whose wait is over
+    HloBits scheduled;  // by instruction id: stood in the old sequence
+    uint32_t *waits;    // by instruction id: operands and control predecessors not yet placed; new instructions only
+    HloVec *waiting;    // by instruction id: new instructions that wait for it, in list order
+    HloVec ready;       // new instructions whose wait is over
     HloInstruction **sequence;
     size_t count;
 } Update;

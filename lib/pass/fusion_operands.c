@@ -73,8 +73,10 @@ static void drop_parameters(HloRewriter *rw, HloComputation *comp, const HloVec 
         size_t at = (size_t)hlo_parameter_number(parameters->items[k]);
         hlo_vec_push(rw->scratch, operands, hlo_operand(fusion, at));
     }
-    if (parameters->count > MOST_ONE_BY_ONE) drop_all_at_once(rw, fusion, parameters);
-    else drop_one_by_one(rw, fusion, parameters);
+    if (parameters->count > MOST_ONE_BY_ONE)
+        drop_all_at_once(rw, fusion, parameters);
+    else
+        drop_one_by_one(rw, fusion, parameters);
 }
 
 // ---- removing -------------------------------------------------------------------------------------------

@@ -10,9 +10,9 @@
 typedef struct Changes {
     HloChangesOptions options;
     HloSink sink;
-    HloBuffer text;   // of the module before the pass that runs
-    HloArena scratch; // reset after every pass
-    int depth;        // open pipelines
+    HloBuffer text;    // of the module before the pass that runs
+    HloArena scratch;  // reset after every pass
+    int depth;         // open pipelines
 } Changes;
 
 // ---- parts of a text ------------------------------------------------------------------------------------

@@ -15,8 +15,8 @@ typedef struct PassTime {
 typedef struct Times {
     const HloRunner *runner;
     HloArena arena;
-    HloMap by_name;   // -> PassTime
-    HloVec passes;    // PassTime *, in order of the first run
+    HloMap by_name;                     // -> PassTime
+    HloVec passes;                      // PassTime *, in order of the first run
     uint64_t start_ns, start_rewrites;  // of the pass that runs
 } Times;
 

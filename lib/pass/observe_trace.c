@@ -7,8 +7,10 @@
 static void put_rewrite(HloBuffer *out, const HloRewriteEvent *event) {
     hlo_putf(out, "#%" PRIu64 " %s: %s ", event->number, event->pass, event->rule);
     if (event->old_inst) hlo_putf(out, " %%%s", event->old_inst->name);
-    if (!event->new_inst) hlo_put_string(out, " removed");
-    else if (event->new_inst != event->old_inst) hlo_putf(out, " -> %%%s", event->new_inst->name);
+    if (!event->new_inst)
+        hlo_put_string(out, " removed");
+    else if (event->new_inst != event->old_inst)
+        hlo_putf(out, " -> %%%s", event->new_inst->name);
     hlo_put_char(out, '\n');
 }
 

@@ -1,7 +1,7 @@
 // Pipelines as text: `dce,fix(algsimp{layout-sensitive},dce),simplification(cse)`.
 //
-// Names run up to one of `,(){}[]`; blanks around them mean nothing, blanks inside them belong to the name. Everything is
-// looked up and checked here, so that a pipeline that parses can run.
+// Names run up to one of `,(){}[]`; blanks around them mean nothing, blanks inside them belong to the name. Everything
+// is looked up and checked here, so that a pipeline that parses can run.
 
 #include <ctype.h>
 #include <errno.h>
@@ -10,8 +10,8 @@
 #include "hlo/pass.h"
 
 enum {
-    MAX_DEPTH = 64,       // nested lists; the CPU pipeline needs three
-    DEFAULT_LIMIT = 25,   // iterations of a fixed point, as the pass chapter says (§4)
+    MAX_DEPTH = 64,      // nested lists; the CPU pipeline needs three
+    DEFAULT_LIMIT = 25,  // iterations of a fixed point, as the pass chapter says (§4)
 };
 
 typedef struct Parser {

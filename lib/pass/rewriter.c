@@ -108,8 +108,10 @@ void hlo_rewriter_remove(HloRewriter *rw, HloInstruction *inst) {
 }
 
 static void remove_replaced(HloRewriter *rw, HloInstruction *inst, unsigned flags) {
-    if (flags & HLO_REPLACE_KEEP_OPERANDS) hlo_computation_remove(inst->comp, inst);
-    else remove_with_parameters(rw, inst, flags & HLO_REPLACE_RELAY_CONTROL);
+    if (flags & HLO_REPLACE_KEEP_OPERANDS)
+        hlo_computation_remove(inst->comp, inst);
+    else
+        remove_with_parameters(rw, inst, flags & HLO_REPLACE_RELAY_CONTROL);
 }
 
 bool hlo_replace_with(HloRewriter *rw, HloInstruction *old_inst, HloInstruction *new_inst, const char *rule,

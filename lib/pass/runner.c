@@ -82,8 +82,8 @@ static bool is_before_start(HloRunner *runner, const HloElement *element) {
 // Runs an element once without asking filters.
 static HloStatus run_once(Run *run, const HloElement *element, bool *changed);
 
-// A run that reaches the limit reports "unchanged" although the module did change: the reference does, and enclosing fixed
-// points depend on it (§4).
+// A run that reaches the limit reports "unchanged" although the module did change: the reference does, and enclosing
+// fixed points depend on it (§4).
 static HloStatus run_fix(Run *run, const HloElement *fix, bool *changed) {
     bool ever = false;
     for (int64_t iteration = 1;; iteration++) {

@@ -1,8 +1,9 @@
-// Line diffs: the greedy algorithm of E. Myers, "An O(ND) difference algorithm and its variations" (1986), with a bound.
+// Line diffs: the greedy algorithm of E. Myers, "An O(ND) difference algorithm and its variations" (1986), with a
+// bound.
 //
-// Lines are first turned into numbers, equal lines into equal ones. The common start and end are cut off. In the rest, for
-// d = 0, 1, 2, … the furthest points that d edits reach on each diagonal k = x - y are kept, a copy per d, from which the
-// script is read backwards.
+// Lines are first turned into numbers, equal lines into equal ones. The common start and end are cut off. In the rest,
+// for d = 0, 1, 2, … the furthest points that d edits reach on each diagonal k = x - y are kept, a copy per d, from
+// which the script is read backwards.
 
 #include "hlo/diff.h"
 
@@ -81,8 +82,10 @@ static void mark_edits(Middle *m, int32_t *const *rows, int32_t d, int32_t x, in
         int32_t from_k = adds ? k + 1 : k - 1;
         int32_t from_x = adds ? above : below;
         int32_t from_y = from_x - from_k;
-        if (adds) m->after->edited[m->start + (size_t)from_y] = true;
-        else m->before->edited[m->start + (size_t)from_x] = true;
+        if (adds)
+            m->after->edited[m->start + (size_t)from_y] = true;
+        else
+            m->before->edited[m->start + (size_t)from_x] = true;
         x = from_x;
         y = from_y;
     }
@@ -170,14 +173,17 @@ static bool is_edit(const Printer *p, size_t x, size_t y) {
     return (x < p->before->count && p->before->edited[x]) || (y < p->after->count && p->after->edited[y]);
 }
 
-// The hunk that starts with the edit at (x, y): up to the last edit that is at most twice the context away from the one before.
+// The hunk that starts with the edit at (x, y): up to the last edit that is at most twice the context away from the one
+// before.
 static Hunk find_hunk(const Printer *p, size_t x, size_t y) {
     size_t context = p->options->context, lead = least(context, least(x, y)), quiet = 0;
     Hunk h = {x - lead, x, y - lead, y};
     while ((x < p->before->count || y < p->after->count) && quiet <= 2 * context) {
         if (is_edit(p, x, y)) {
-            if (x < p->before->count && p->before->edited[x]) x++;
-            else y++;
+            if (x < p->before->count && p->before->edited[x])
+                x++;
+            else
+                y++;
             h.x_end = x;
             h.y_end = y;
             quiet = 0;

@@ -243,7 +243,7 @@ static HloStatus run(HloPassContext *cx, HloModule *m, bool *changed) {
     bool once = !hlo_option_bool(cx, "run-to-fixed-point");
     HloCompList comps = hlo_module_nonfusion_order(m, cx->scratch);
     for (size_t i = 0; i < comps.count; i++) HLO_TRY(simplify_computation(&sweep, comps.items[i], once, changed));
-    return hlo_ok();
+    return hlo_rewriter_finish(&rw, changed);
 }
 
 const HloPass hlo_pass_algsimp = {

@@ -14,8 +14,8 @@
 #include "hlo/pass.h"
 #include "hlo/rewriter.h"
 
-// Calls that double at every level make a module of any size. Inlining may add this many instructions to a small module,
-// and to a large one this many times its own.
+// Calls that double at every level make a module of any size. Inlining may add this many instructions to a small
+// module, and to a large one this many times its own.
 enum { MOST_CLONED = 1 << 20, MOST_GROWTH = 16 };
 
 // Longer op_names are left alone, as the simplifier chapter says (§4.1).
@@ -23,16 +23,16 @@ enum { LONGEST_OP_NAME = 1024 };
 
 typedef struct Inliner {
     HloRewriter rw;
-    size_t *call_sites;    // by computation id, before anything is inlined
-    bool single_call_site; // inline only computations that are called from one place
+    size_t *call_sites;     // by computation id, before anything is inlined
+    bool single_call_site;  // inline only computations that are called from one place
     bool joins_frames;
     const char *preserved_composites;
-    size_t cloned;         // instructions made so far
+    size_t cloned;  // instructions made so far
     size_t most_cloned;
-    HloMap frame_index;    // (location, parent) -> frame id, filled when first needed
+    HloMap frame_index;  // (location, parent) -> frame id, filled when first needed
     size_t frame_capacity;
-    HloMap joined;         // (outer frame, inner frame) -> frame id
-    HloMap spliced;        // inlined call of a scheduled computation -> HloVec of clones in their order
+    HloMap joined;   // (outer frame, inner frame) -> frame id
+    HloMap spliced;  // inlined call of a scheduled computation -> HloVec of clones in their order
 } Inliner;
 
 // ---- which calls ----------------------------------------------------------------------------------------
@@ -245,8 +245,10 @@ static void place_origins(HloModule *m, const HloVec *clones, const HloInstructi
         HloInstruction *clone = clones->items[k];
         const HloOrigin *origin = hlo_data(clone, HLO_ATTR_ORIGIN);
         if (!origin) continue;
-        if (prefix) hlo_set_data(m, clone, HLO_ATTR_ORIGIN, prefixed_origin(m, origin, prefix));
-        else hlo_clear_attr(clone, HLO_ATTR_ORIGIN);
+        if (prefix)
+            hlo_set_data(m, clone, HLO_ATTR_ORIGIN, prefixed_origin(m, origin, prefix));
+        else
+            hlo_clear_attr(clone, HLO_ATTR_ORIGIN);
     }
 }
 
@@ -267,8 +269,10 @@ static void strip_composite(HloModule *m, HloInstruction *call) {
     for (size_t k = 0; k < map->count; k++) {
         if (!is_composite_key(map->pairs[k].key)) kept[rest->count++] = map->pairs[k];
     }
-    if (rest->count) hlo_set_data(m, call, HLO_ATTR_FRONTEND_ATTRIBUTES, rest);
-    else hlo_clear_attr(call, HLO_ATTR_FRONTEND_ATTRIBUTES);
+    if (rest->count)
+        hlo_set_data(m, call, HLO_ATTR_FRONTEND_ATTRIBUTES, rest);
+    else
+        hlo_clear_attr(call, HLO_ATTR_FRONTEND_ATTRIBUTES);
 }
 
 // The map with one more pair, at its sorted place.

@@ -10,8 +10,9 @@
 //   %m = f32[] multiply(%a, %c1)
 //   ROOT %s = f32[] add(%m, %m)
 //
-// The first one stays, with its metadata; annotations of the others are lost. Two iotas of the same shape and dimension count
-// as the same operand. In fusions with several outputs, readers of a repeated output move to its first occurrence.
+// The first one stays, with its metadata; annotations of the others are lost. Two iotas of the same shape and dimension
+// count as the same operand. In fusions with several outputs, readers of a repeated output move to its first
+// occurrence.
 //
 // Needs: nothing.  Keeps: the call graph, parameters, control edges, side effects.
 
@@ -137,8 +138,8 @@ static bool has_fitting_sharding(const HloInstruction *a, const HloInstruction *
 
 // What an instruction computes does not depend on these.
 static bool is_annotation(HloAttrId id) {
-    return id == HLO_ATTR_METADATA || id == HLO_ATTR_ORIGIN || id == HLO_ATTR_STATISTICS ||
-           id == HLO_ATTR_SHARDING || id == HLO_ATTR_FRONTEND_ATTRIBUTES;
+    return id == HLO_ATTR_METADATA || id == HLO_ATTR_ORIGIN || id == HLO_ATTR_STATISTICS || id == HLO_ATTR_SHARDING ||
+           id == HLO_ATTR_FRONTEND_ATTRIBUTES;
 }
 
 static bool has_same_attributes(const HloInstruction *a, const HloInstruction *b) {
@@ -160,9 +161,8 @@ static bool has_same_callees(const HloInstruction *a, const HloInstruction *b) {
 }
 
 static bool is_same_instruction(const Cse *cse, const HloInstruction *a, const HloInstruction *b) {
-    return a->op == b->op && has_same_operands(a, b) &&
-           hlo_shape_equal(a->shape, b->shape, ignored_in_shapes(cse)) && has_fitting_sharding(a, b) &&
-           has_same_attributes(a, b) && has_same_callees(a, b);
+    return a->op == b->op && has_same_operands(a, b) && hlo_shape_equal(a->shape, b->shape, ignored_in_shapes(cse)) &&
+           has_fitting_sharding(a, b) && has_same_attributes(a, b) && has_same_callees(a, b);
 }
 
 static uint64_t hash_operand(const HloInstruction *operand) {

@@ -5,8 +5,8 @@
 // becomes
 //   ROOT %n = f32[4] negate(%a)
 //
-// Side effects, control edges and the parameters of ordinary computations stay. A fusion with several outputs loses the ones
-// that no get-tuple-element reads; with one left it becomes a fusion without tuple.
+// Side effects, control edges and the parameters of ordinary computations stay. A fusion with several outputs loses the
+// ones that no get-tuple-element reads; with one left it becomes a fusion without tuple.
 //
 // Needs: nothing.  Keeps: the schedule (the runner brings it up to date), side effects.
 
@@ -44,9 +44,8 @@ static bool may_lose_outputs(const HloInstruction *fusion) {
     return tuple->op == HLO_OP_TUPLE && !hlo_has(tuple, HLO_ATTR_SHARDING) && !hlo_has_control_edges(tuple) &&
            hlo_int(fusion, HLO_ATTR_FUSION_KIND) != HLO_FUSION_KIND_CUSTOM &&
            !hlo_has(fusion, HLO_ATTR_OUTPUT_TO_OPERAND_ALIASING) && !hlo_has_control_edges(fusion) &&
-           !hlo_has(fusion, HLO_ATTR_SHARDING) &&
-           !hlo_is_root(fusion) && fusion->shape->rank == hlo_operand_count(tuple) &&
-           is_read_by_elements_only(fusion);
+           !hlo_has(fusion, HLO_ATTR_SHARDING) && !hlo_is_root(fusion) &&
+           fusion->shape->rank == hlo_operand_count(tuple) && is_read_by_elements_only(fusion);
 }
 
 // Bit k: output k is read, or computing it has an effect.
@@ -114,8 +113,10 @@ static void drop_unread_outputs(Dce *d, HloComputation *comp) {
     hlo_rewriter_note(rw, "unread-fusion-output", fusion, fusion);
     size_t first = 0;
     while (!hlo_bits_has(live, first)) first++;
-    if (count == 1) keep_one_output(rw, fusion, first);
-    else keep_outputs(rw, fusion, live);
+    if (count == 1)
+        keep_one_output(rw, fusion, first);
+    else
+        keep_outputs(rw, fusion, live);
 }
 
 // ---- dead instructions ----------------------------------------------------------------------------------

@@ -17,15 +17,15 @@
 #include "hlo/pass.h"
 #include "hlo/rewriter.h"
 
-// A chain of computations that each call the next one twice doubles at every step. Clones may add this many instructions
-// to a small module, and to a large one this many times its own.
+// A chain of computations that each call the next one twice doubles at every step. Clones may add this many
+// instructions to a small module, and to a large one this many times its own.
 enum { MOST_CLONED = 1 << 20, MOST_GROWTH = 16 };
 
 typedef struct Flatten {
     HloRewriter rw;
-    uint32_t *position;     // by computation id: place in the module's list when the pass began
-    uint32_t known;         // ids below this have a position; clones have later ids and come later
-    size_t cloned;  // instructions made so far
+    uint32_t *position;  // by computation id: place in the module's list when the pass began
+    uint32_t known;      // ids below this have a position; clones have later ids and come later
+    size_t cloned;       // instructions made so far
     size_t most_cloned;
 } Flatten;
 

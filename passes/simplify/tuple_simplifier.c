@@ -83,8 +83,8 @@ static bool waits_for_later(HloArena *scratch, const HloInstruction *inst, const
     return false;
 }
 
-// The element takes over what the get-tuple-element waits for; that must not come after the element. Waiting for the tuple
-// itself is fine when the tuple goes: then its own waiting is taken over.
+// The element takes over what the get-tuple-element waits for; that must not come after the element. Waiting for the
+// tuple itself is fine when the tuple goes: then its own waiting is taken over.
 static bool can_wait(HloArena *scratch, const HloInstruction *element, const HloInstruction *gte) {
     const HloInstruction *tuple = hlo_operand(gte, 0);
     if (waits_for_later(scratch, gte, element, tuple)) return false;

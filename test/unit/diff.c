@@ -44,8 +44,8 @@ static void diff_names_an_empty_side_by_the_line_before(void **state) {
 static void diff_joins_changes_whose_context_touches(void **state) {
     (void)state;
     expect_diff(&(Case){"a\n1\n2\nb\n", "x\n1\n2\ny\n", "@@ -1,4 +1,4 @@\n-a\n+x\n 1\n 2\n-b\n+y\n", 1});
-    expect_diff(&(Case){"a\n1\n2\n3\nb\n", "x\n1\n2\n3\ny\n",
-                        "@@ -1,2 +1,2 @@\n-a\n+x\n 1\n@@ -4,2 +4,2 @@\n 3\n-b\n+y\n", 1});
+    expect_diff(
+        &(Case){"a\n1\n2\n3\nb\n", "x\n1\n2\n3\ny\n", "@@ -1,2 +1,2 @@\n-a\n+x\n 1\n@@ -4,2 +4,2 @@\n 3\n-b\n+y\n", 1});
 }
 
 // The example of the paper: the script from abcabba to cbabac has five edits.

@@ -38,8 +38,14 @@ static void expect_error(const char *text, const char *message) {
 static void pipeline_text_is_read_back_as_printed(void **state) {
     (void)state;
     static const char *const texts[] = {
-        "", "dce", "dce,cse,dce", "cse{layout-sensitive}", "fix(dce)", "fix[4](dce,cse)",
-        "a b(dce,inner(),fix(outer(cse)))", "call-inliner{single-call-site,composites-to-preserve=\"a,b\"}",
+        "",
+        "dce",
+        "dce,cse,dce",
+        "cse{layout-sensitive}",
+        "fix(dce)",
+        "fix[4](dce,cse)",
+        "a b(dce,inner(),fix(outer(cse)))",
+        "call-inliner{single-call-site,composites-to-preserve=\"a,b\"}",
         "fix(fix(dce))",
     };
     for (size_t k = 0; k < HLO_COUNT(texts); k++) expect_print(texts[k], texts[k]);
@@ -58,9 +64,11 @@ static void pipeline_text_names_near_passes_and_options(void **state) {
     expect_error("flatten_call_graph", "Pass flatten_call_graph not found. Did you mean 'flatten-call-graph'?");
     expect_error("qqqqqqqqq", "Pass qqqqqqqqq not found.");
     expect_error("dce,,cse", "Pass  not found.");
-    expect_error("cse{layout_sensitive}", "pass cse has no option 'layout_sensitive'; did you mean 'layout-sensitive'?");
+    expect_error("cse{layout_sensitive}",
+                 "pass cse has no option 'layout_sensitive'; did you mean 'layout-sensitive'?");
     expect_error("cse{zzz}", "pass cse has no option 'zzz'");
-    expect_error("cse{layout-sensitive=maybe}", "option 'layout-sensitive' of pass cse is true or false, found 'maybe'");
+    expect_error("cse{layout-sensitive=maybe}",
+                 "option 'layout-sensitive' of pass cse is true or false, found 'maybe'");
     expect_error("call-inliner{composites-to-preserve}",
                  "option 'composites-to-preserve' of pass call-inliner needs a value: composites-to-preserve=…");
 }
@@ -135,10 +143,10 @@ static const HloElement count_element = {HLO_ELEMENT_PASS, "count", .pass = &cou
 static const HloElement broken_element = {HLO_ELEMENT_PASS, "broken", .pass = &broken};
 static const HloElement hungry_element = {HLO_ELEMENT_PASS, "hungry", .pass = &hungry};
 
-#define CHILDREN(...)                                                          \
-    .elements = (HloElement *const[]){__VA_ARGS__},                            \
+#define CHILDREN(...)                               \
+    .elements = (HloElement *const[]){__VA_ARGS__}, \
     .element_count = sizeof((HloElement *const[]){__VA_ARGS__}) / sizeof(HloElement *)
-#define E(element) ((HloElement *)(uintptr_t)&(element))
+#define E(element) ((HloElement *)(uintptr_t) & (element))
 
 static HloModule *make_module(void) {
     HloModule *m = hlo_module_new("m");
@@ -229,7 +237,8 @@ static void filter_starts_from_a_pass_inside(void **state) {
 
 static void runner_names_the_pass_that_failed(void **state) {
     (void)state;
-    const HloElement all = {HLO_ELEMENT_PIPELINE, "all", CHILDREN(E(quiet_element), E(broken_element), E(count_element))};
+    const HloElement all = {HLO_ELEMENT_PIPELINE, "all",
+                            CHILDREN(E(quiet_element), E(broken_element), E(count_element))};
     HloModule *m = make_module();
     bool changed = false;
     HloStatus status = hlo_pipeline_run(&all, m, &(HloRunner){0}, &changed);
