@@ -104,6 +104,7 @@ typedef enum HloAttrScope {
 
 typedef struct HloAttrInfo {
     const char *name;
+    size_t name_size;
     HloAttrKind kind;
     int detail;        // enum table or computation slot
     bool has_default;  // scalar kinds: absent means `standard`

@@ -58,9 +58,20 @@ enum {
 };
 
 static const HloAttrInfo attr_table[HLO_ATTR_COUNT] = {
-#define HLO_ATTR(name, spelling, kind, detail, standard, scope)                     \
-    [HLO_ATTR_##name] = {spelling,           HLO_KIND_##kind, detail, (standard) != NONE, \
-                         (standard) == NONE ? 0 : (standard), HLO_SCOPE_##scope},
+#define HLO_ATTR(name, spelling, kind, detail, standard, scope)                                    \
+    [HLO_ATTR_##name] = {spelling,           sizeof spelling - 1,                  HLO_KIND_##kind, \
+                         detail,             (standard) != NONE, (standard) == NONE ? 0 : (standard), \
+                         HLO_SCOPE_##scope},
+#include "hlo/attributes.def"
+};
+
+// The attributes that every opcode accepts.
+static const HloAttrId common_attrs[] = {
+#define IF_OWN(name)
+#define IF_LATE(name)
+#define IF_OPERAND(name)
+#define IF_COMMON(name) HLO_ATTR_##name,
+#define HLO_ATTR(name, spelling, kind, detail, standard, scope) IF_##scope(name)
 #include "hlo/attributes.def"
 };
 
@@ -102,8 +113,7 @@ const char *hlo_op_suggest(const char *text, size_t size) {
 }
 
 static bool is_spelled(HloAttrId id, const char *text, size_t size) {
-    const char *name = attr_table[id].name;
-    return strncmp(name, text, size) == 0 && name[size] == 0;
+    return attr_table[id].name_size == size && memcmp(attr_table[id].name, text, size) == 0;
 }
 
 bool hlo_op_find_attr(HloOpcode op, const char *text, size_t size, HloAttrUse *use) {
@@ -114,9 +124,9 @@ bool hlo_op_find_attr(HloOpcode op, const char *text, size_t size, HloAttrUse *u
         *use = info->attrs[i];
         return true;
     }
-    for (int id = 0; id < HLO_ATTR_COUNT; id++) {
-        if (attr_table[id].scope != HLO_SCOPE_COMMON || !is_spelled((HloAttrId)id, text, size)) continue;
-        *use = (HloAttrUse){(HloAttrId)id, HLO_USE_OPTIONAL};
+    for (size_t i = 0; i < sizeof common_attrs / sizeof common_attrs[0]; i++) {
+        if (!is_spelled(common_attrs[i], text, size)) continue;
+        *use = (HloAttrUse){common_attrs[i], HLO_USE_OPTIONAL};
         return true;
     }
     return false;

@@ -1,17 +1,20 @@
 // Bump allocation: blocks double from 16 KiB up to 8 MiB, so small modules stay small and large ones take few
-// trips to malloc. Blocks come from calloc, whose fresh pages are zero without being touched.
+// trips to the system. Small blocks come from calloc. Blocks of 2 MiB and more are mapped on huge page boundaries and
+// ask for huge pages: reading a module of megabytes otherwise spends a quarter of its time on page faults.
 
 #include "hlo/arena.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
-enum { FIRST_BLOCK_BYTES = 16 << 10, LARGEST_STEP_BYTES = 8 << 20 };
+enum { FIRST_BLOCK_BYTES = 16 << 10, LARGEST_STEP_BYTES = 8 << 20, HUGE_PAGE_BYTES = 2 << 20 };
 
 struct HloArenaBlock {
     HloArenaBlock *older;
-    size_t size_bytes;  // usable bytes after this header
+    size_t size_bytes;    // usable bytes after this header
+    size_t mapped_bytes;  // 0: from calloc
     _Alignas(16) char data[];
 };
 
@@ -25,34 +28,59 @@ static void use_block(HloArena *arena, HloArenaBlock *block) {
     arena->limit = block->data + block->size_bytes;
 }
 
+// Zeroed memory on a huge page boundary; NULL when the system has none. What the alignment leaves over at both ends
+// goes back at once.
+static HloArenaBlock *map_block(size_t bytes) {
+    size_t mapped_bytes = (bytes + HUGE_PAGE_BYTES - 1) & ~(size_t)(HUGE_PAGE_BYTES - 1);
+    if (mapped_bytes < bytes || mapped_bytes > SIZE_MAX - HUGE_PAGE_BYTES) return NULL;
+    char *start = mmap(NULL, mapped_bytes + HUGE_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (start == MAP_FAILED) return NULL;
+    size_t before = -(uintptr_t)start & (HUGE_PAGE_BYTES - 1);
+    if (before) munmap(start, before);
+    munmap(start + before + mapped_bytes, HUGE_PAGE_BYTES - before);
+    HloArenaBlock *block = (HloArenaBlock *)(void *)(start + before);
+    madvise(block, mapped_bytes, MADV_HUGEPAGE);  // a wish: without huge pages all works the same
+    block->mapped_bytes = mapped_bytes;
+    return block;
+}
+
+static HloArenaBlock *new_block(size_t size_bytes) {
+    if (size_bytes > SIZE_MAX - sizeof(HloArenaBlock)) return NULL;
+    size_t bytes = sizeof(HloArenaBlock) + size_bytes;
+    HloArenaBlock *block = size_bytes >= HUGE_PAGE_BYTES ? map_block(bytes) : calloc(1, bytes);
+    if (block) block->size_bytes = (block->mapped_bytes ? block->mapped_bytes : bytes) - sizeof *block;
+    return block;
+}
+
+static void free_blocks(HloArenaBlock *block) {
+    while (block) {
+        HloArenaBlock *older = block->older;
+        if (block->mapped_bytes) munmap(block, block->mapped_bytes);
+        else free(block);
+        block = older;
+    }
+}
+
+static bool is_over_limit(const HloArena *arena, size_t more) {
+    if (!arena->limit_bytes) return false;
+    return arena->used_bytes > arena->limit_bytes || more > arena->limit_bytes - arena->used_bytes;
+}
+
 void *hlo_arena_alloc_slow(HloArena *arena, size_t size_bytes) {
     size_t rounded = ((size_bytes | !size_bytes) + 15) & ~(size_t)15;
-    if (rounded < size_bytes) out_of_memory(arena);
-    if (arena->limit_bytes && (arena->used_bytes > arena->limit_bytes || rounded > arena->limit_bytes - arena->used_bytes))
-        out_of_memory(arena);
-    size_t block_bytes = FIRST_BLOCK_BYTES;
-    if (arena->blocks) block_bytes = arena->blocks->size_bytes * 2;
-    if (block_bytes > LARGEST_STEP_BYTES) block_bytes = LARGEST_STEP_BYTES;
+    if (rounded < size_bytes || is_over_limit(arena, rounded)) out_of_memory(arena);
+    size_t block_bytes = arena->blocks ? arena->blocks->size_bytes * 2 : FIRST_BLOCK_BYTES;
+    if (block_bytes > LARGEST_STEP_BYTES) block_bytes = LARGEST_STEP_BYTES - sizeof(HloArenaBlock);
     if (block_bytes < rounded) block_bytes = rounded;
-    if (block_bytes > SIZE_MAX - sizeof(HloArenaBlock)) out_of_memory(arena);
-    HloArenaBlock *block = calloc(1, sizeof *block + block_bytes);
+    HloArenaBlock *block = new_block(block_bytes);
     if (!block) out_of_memory(arena);
     block->older = arena->blocks;
-    block->size_bytes = block_bytes;
     arena->blocks = block;
     use_block(arena, block);
     char *result = arena->next;
     arena->next += rounded;
     arena->used_bytes += rounded;
     return result;
-}
-
-static void free_blocks(HloArenaBlock *block) {
-    while (block) {
-        HloArenaBlock *older = block->older;
-        free(block);
-        block = older;
-    }
 }
 
 void hlo_arena_free(HloArena *arena) {
