@@ -15,7 +15,6 @@
 
 #include "algsimp.h"
 
-#include "hlo/infer.h"
 #include "hlo/pass.h"
 
 enum { MAX_SWEEPS = 50 };  // as the reference: another limit would change results users compare
@@ -225,17 +224,7 @@ static void read_options(HloAlg *alg, const HloPassContext *cx) {
     alg->small_gather = hlo_option_int(cx, "very-small-gather-size");
 }
 
-// Rules read dimension numbers and sizes without checking them, so a module that breaks the rules of HLO is left as it
-// is; whoever wants to know verifies it.
-static bool is_valid(const HloModule *m) {
-    HloStatus status = hlo_verify_module(m, &(HloVerifyOptions){.allow_mixed_precision = true});
-    bool valid = hlo_is_ok(status);
-    hlo_status_free(status);
-    return valid;
-}
-
 static HloStatus run(HloPassContext *cx, HloModule *m, bool *changed) {
-    if (!is_valid(m)) return hlo_ok();
     HloRewriter rw = hlo_rewriter(cx, m);
     HloAlg alg = {.rw = &rw, .m = m, .scratch = cx->scratch};
     read_options(&alg, cx);
