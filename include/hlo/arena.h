@@ -34,7 +34,7 @@ void hlo_arena_reset(HloArena *arena);
 void *hlo_arena_alloc_slow(HloArena *arena, size_t size_bytes);
 
 static inline void *hlo_arena_alloc(HloArena *arena, size_t size_bytes) {
-    size_t rounded = ((size_bytes | !size_bytes) + 15) & ~(size_t)15; // never 0, so a fresh arena makes a block
+    size_t rounded = ((size_bytes | !size_bytes) + 15) & ~(size_t)15;  // never 0, so a fresh arena makes a block
     if (rounded < size_bytes || rounded > (size_t)(arena->limit - arena->next)) {
         return hlo_arena_alloc_slow(arena, size_bytes);
     }

@@ -147,11 +147,11 @@ typedef enum HloGroupsForm {
 
 typedef struct HloGroups {
     HloGroupsForm form;
-    HloIntLists lists;        // LIST
-    int64_t groups, size;     // IOTA: [groups,size]
-    HloIota iota;             // IOTA
-    const HloMesh *mesh;      // MESH
-    HloAxisList axes;         // MESH
+    HloIntLists lists;     // LIST
+    int64_t groups, size;  // IOTA: [groups,size]
+    HloIota iota;          // IOTA
+    const HloMesh *mesh;   // MESH
+    HloAxisList axes;      // MESH
 } HloGroups;
 
 typedef enum HloShardingKind {

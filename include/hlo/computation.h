@@ -5,28 +5,27 @@
 #include "hlo/instruction.h"
 
 struct HloComputation {
-    const char *name;          // interned; unique among the module's computations
+    const char *name;  // interned; unique among the module's computations
     HloModule *m;
-    uint32_t id;               // unique in the module, below m->computation_id_limit
-    uint32_t id_limit;         // instruction ids are below this
-    bool in_module;            // false while detached: names are then not yet unique
+    uint32_t id;                   // unique in the module, below m->computation_id_limit
+    uint32_t id_limit;             // instruction ids are below this
+    bool in_module;                // false while detached: names are then not yet unique
     HloInstruction *first, *last;  // insertion order
-    size_t count;              // instructions
-    HloInstruction *root;      // NULL only while the computation is being built
-    HloVec parameters;         // HloInstruction * by parameter number
-    HloVec callers;            // HloInstruction *, each once; a removed one's place is taken by the last
-    HloMap *caller_index;      // caller -> position + 1 when there are many; else NULL
+    size_t count;                  // instructions
+    HloInstruction *root;          // NULL only while the computation is being built
+    HloVec parameters;             // HloInstruction * by parameter number
+    HloVec callers;                // HloInstruction *, each once; a removed one's place is taken by the last
+    HloMap *caller_index;          // caller -> position + 1 when there are many; else NULL
     const char *execution_thread;  // NULL: main
     // The schedule: all instructions in execution order, or NULL when this computation has none.
     HloInstruction **sequence;
     size_t sequence_count;
-    HloComputation *prev, *next;   // module order
+    HloComputation *prev, *next;  // module order
 };
 
 // `for (HloInstruction *inst = …)` over a computation in insertion order. Removing `inst` inside the loop is not
 // allowed with this form; collect first, or take the next pointer before.
-#define HLO_EACH_INST(inst, comp) \
-    for (HloInstruction *inst = (comp)->first; inst; inst = inst->next)
+#define HLO_EACH_INST(inst, comp) for (HloInstruction *inst = (comp)->first; inst; inst = inst->next)
 
 // A new empty computation, not yet in the module's list.
 HloComputation *hlo_computation_new(HloModule *m, const char *name);
@@ -83,8 +82,8 @@ HloInstruction *hlo_fusion_caller(const HloComputation *comp);
 // A copy in module `m` (which may be another one): instructions keep names and order; callees as they are, or as
 // `map` (HloComputation -> HloComputation) says. The copy is not yet in the module's list.
 // `inst_map`, when not NULL, receives old -> new instruction.
-HloComputation *hlo_computation_clone(HloModule *m, const HloComputation *comp, const char *name,
-                                      const HloMap *callees, HloArena *scratch, HloMap *inst_map);
+HloComputation *hlo_computation_clone(HloModule *m, const HloComputation *comp, const char *name, const HloMap *callees,
+                                      HloArena *scratch, HloMap *inst_map);
 
 // Structural equality of two computations and all that they call: same graphs up to names, annotations and frontend
 // attributes.

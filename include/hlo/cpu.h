@@ -24,12 +24,12 @@ typedef struct HloBufferAssignment HloBufferAssignment;
 typedef struct HloAllocation {
     int64_t index;
     int64_t size_bytes;
-    bool is_parameter;         // entry parameter `parameter_number` at `parameter_index`
+    bool is_parameter;  // entry parameter `parameter_number` at `parameter_index`
     int64_t parameter_number;
     HloDims parameter_index;
     bool is_constant;
     bool is_thread_local;
-    bool maybe_live_out;       // holds (a part of) the entry's result
+    bool maybe_live_out;  // holds (a part of) the entry's result
     bool is_tuple;
     const HloInstruction *constant;  // is_constant: whose literal fills it
 } HloAllocation;

@@ -15,21 +15,21 @@ typedef struct HloOperandSlots HloOperandSlots;
 
 struct HloInstruction {
     HloOpcode op;
-    uint32_t id;               // unique in its computation, below comp->id_limit; for flat side tables
-    const char *name;          // interned; unique in the module once the computation belongs to one
+    uint32_t id;       // unique in its computation, below comp->id_limit; for flat side tables
+    const char *name;  // interned; unique in the module once the computation belongs to one
     const HloShape *shape;
-    HloComputation *comp;      // NULL while outside a computation or after removal
+    HloComputation *comp;         // NULL while outside a computation or after removal
     HloInstruction *prev, *next;  // insertion order in the computation
 
-    HloVec operands;           // HloInstruction *; may repeat
+    HloVec operands;                 // HloInstruction *; may repeat
     HloOperandSlots *operand_slots;  // where each operand stands, kept for many operands when asked for; else NULL
-    HloVec users;              // HloInstruction *; each user once; a removed one's place is taken by the last
-    HloMap *user_index;        // user -> position + 1, kept for values with many users; else NULL
-    HloVec control_preds;      // HloInstruction *
+    HloVec users;                    // HloInstruction *; each user once; a removed one's place is taken by the last
+    HloMap *user_index;              // user -> position + 1, kept for values with many users; else NULL
+    HloVec control_preds;            // HloInstruction *
     HloVec control_succs;
-    HloVec called;             // HloComputation *, in slot order
+    HloVec called;  // HloComputation *, in slot order
 
-    HloAttr *attrs;            // sorted by id
+    HloAttr *attrs;  // sorted by id
     uint16_t attr_count, attr_capacity;
 
     // Where it comes from: set by the rewriter for instructions that passes make.
@@ -71,7 +71,7 @@ void hlo_set_attr(HloModule *m, HloInstruction *inst, HloAttr attr);
 void hlo_set_int(HloModule *m, HloInstruction *inst, HloAttrId id, int64_t value);
 void hlo_set_float(HloModule *m, HloInstruction *inst, HloAttrId id, double value);
 void hlo_set_text(HloModule *m, HloInstruction *inst, HloAttrId id, const char *text);  // copied
-void hlo_set_dims(HloModule *m, HloInstruction *inst, HloAttrId id, HloDims dims);       // copied
+void hlo_set_dims(HloModule *m, HloInstruction *inst, HloAttrId id, HloDims dims);      // copied
 void hlo_set_data(HloModule *m, HloInstruction *inst, HloAttrId id, const void *data);
 void hlo_clear_attr(HloInstruction *inst, HloAttrId id);
 

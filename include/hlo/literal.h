@@ -14,7 +14,7 @@
 typedef struct HloLiteral HloLiteral;
 struct HloLiteral {
     const HloShape *shape;
-    void *data;             // arrays: size_bytes bytes
+    void *data;  // arrays: size_bytes bytes
     size_t size_bytes;
     int64_t elem_count;
     HloLiteral **elements;  // tuples: shape->rank entries

@@ -37,7 +37,7 @@ typedef struct HloRecoveryRow {
     HloDims old_index;
     const char *new_name;  // NULL: `{}`
     HloDims new_index;
-    HloModule *module;     // NULL: none; also in the module's owned_modules
+    HloModule *module;  // NULL: none; also in the module's owned_modules
 } HloRecoveryRow;
 
 typedef struct HloDebugAttr {
@@ -52,9 +52,9 @@ typedef struct HloDebugRow {
 } HloDebugRow;
 
 struct HloModule {
-    HloArena arena;      // owns everything
+    HloArena arena;  // owns everything
     HloShapes shapes;
-    HloMap strings;      // interned text
+    HloMap strings;  // interned text
     const char *name;
     HloNames instruction_names, computation_names;
 
@@ -71,9 +71,9 @@ struct HloModule {
     HloAliases input_output_alias;  // sorted by output index
     HloAliases buffer_donor;        // `parameter` and `input` used; sorted
     bool alias_passthrough_params;
-    HloDims spmd_to_parameters;     // 0/1; count 0 means {false}
+    HloDims spmd_to_parameters;  // 0/1; count 0 means {false}
     HloDims spmd_to_output;
-    int64_t replica_count;          // 1 by default
+    int64_t replica_count;  // 1 by default
     int64_t num_partitions;
     HloStringMap frontend_attributes;
     HloFrames frames;
@@ -88,8 +88,7 @@ struct HloModule {
 HloModule *hlo_module_new(const char *name);
 void hlo_module_free(HloModule *m);
 
-#define HLO_EACH_COMP(comp, m) \
-    for (HloComputation *comp = (m)->first; comp; comp = comp->next)
+#define HLO_EACH_COMP(comp, m) for (HloComputation *comp = (m)->first; comp; comp = comp->next)
 
 // The one copy of a text in the module.
 const char *hlo_intern(HloModule *m, const char *text, size_t size);

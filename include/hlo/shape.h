@@ -53,18 +53,18 @@ typedef struct HloLayout {
 
 struct HloShape {
     HloType type;
-    uint32_t flags;            // HLO_SHAPE_*
-    size_t rank;               // arrays: number of dimensions; tuples: number of elements; buffer: 1
-    const int64_t *dims;       // arrays: rank sizes; a bounded dynamic dimension holds its bound
-    const bool *dynamic;       // arrays: rank flags, NULL when all static
-    const HloLayout *layout;   // arrays: NULL when not set
+    uint32_t flags;                   // HLO_SHAPE_*
+    size_t rank;                      // arrays: number of dimensions; tuples: number of elements; buffer: 1
+    const int64_t *dims;              // arrays: rank sizes; a bounded dynamic dimension holds its bound
+    const bool *dynamic;              // arrays: rank flags, NULL when all static
+    const HloLayout *layout;          // arrays: NULL when not set
     const HloShape *const *elements;  // tuples (and buffer): rank shapes
     uint64_t hash;
 };
 
 enum {
-    HLO_SHAPE_DYNAMIC = 1,    // some dimension here or below is dynamic
-    HLO_SHAPE_HAS_LAYOUT = 2, // every array here and below has a layout
+    HLO_SHAPE_DYNAMIC = 1,       // some dimension here or below is dynamic
+    HLO_SHAPE_HAS_LAYOUT = 2,    // every array here and below has a layout
     HLO_SHAPE_PLAIN_LAYOUT = 4,  // arrays: the layout is only a minor-to-major order
 };
 
@@ -82,8 +82,8 @@ typedef struct HloShapes {
 // ---- making shapes --------------------------------------------------------------------------------------
 
 // An array with the given layout (NULL: none). `dynamic` may be NULL. Inputs are copied.
-const HloShape *hlo_shape_array(HloShapes *shapes, HloType type, const int64_t *dims, const bool *dynamic,
-                                size_t rank, const HloLayout *layout);
+const HloShape *hlo_shape_array(HloShapes *shapes, HloType type, const int64_t *dims, const bool *dynamic, size_t rank,
+                                const HloLayout *layout);
 // An array with the default layout: most minor dimension last (`{2,1,0}`).
 const HloShape *hlo_shape_of(HloShapes *shapes, HloType type, const int64_t *dims, size_t rank);
 const HloShape *hlo_shape_scalar(HloShapes *shapes, HloType type);

@@ -44,9 +44,9 @@ typedef struct HloStatus {
 #define HLO_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 // Returns from the enclosing function with the failure of `expression`, if it failed.
-#define HLO_TRY(expression)                               \
-    do {                                                  \
-        HloStatus hlo_try_status_ = (expression);         \
+#define HLO_TRY(expression)                                 \
+    do {                                                    \
+        HloStatus hlo_try_status_ = (expression);           \
         if (hlo_try_status_.detail) return hlo_try_status_; \
     } while (0)
 

@@ -31,8 +31,8 @@ HLO_MUST_USE HloStatus hlo_parse_shape(HloShapes *shapes, HloStringView text, co
 // Reads `shape literal` (`f32[2] {1, 2}`, `( s32[] 1, pred[] true )`).
 HLO_MUST_USE HloStatus hlo_parse_literal(HloArena *arena, HloShapes *shapes, HloStringView text, HloLiteral **out);
 // Reads a bare value for a known shape (`{1, 2}`).
-HLO_MUST_USE HloStatus hlo_parse_literal_of(HloArena *arena, HloShapes *shapes, const HloShape *shape, HloStringView text,
-                                            HloLiteral **out);
+HLO_MUST_USE HloStatus hlo_parse_literal_of(HloArena *arena, HloShapes *shapes, const HloShape *shape,
+                                            HloStringView text, HloLiteral **out);
 
 // Copies `text` without log prefixes at line starts (`I0521 12:04:45.883483 1509 service:186] `). When no line
 // has one, *out stays empty and false is returned: use the text itself.

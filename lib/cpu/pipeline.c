@@ -2,8 +2,8 @@
 
 #include "hlo/cpu.h"
 
-// The simplifier keeps what NaN does to minimum and maximum: xla_cpu_enable_fast_min_max, on by default in the reference,
-// would not.
+// The simplifier keeps what NaN does to minimum and maximum: xla_cpu_enable_fast_min_max, on by default in the
+// reference, would not.
 #define ALGSIMP_OPTIONS "supports-non-canonical-dots=false, executing-on-cpu"
 
 // Narrow floating point types are computed in f32 or f16 as the reference does: the kernels could compute in them, but

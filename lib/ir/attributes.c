@@ -58,7 +58,8 @@ static bool same_conv_dims(const HloConvDims *a, const HloConvDims *b) {
            a->kernel_input_feature == b->kernel_input_feature && a->kernel_output_feature == b->kernel_output_feature &&
            a->output_batch == b->output_batch && a->output_feature == b->output_feature &&
            a->spatial_count == b->spatial_count && a->input_rank == b->input_rank && a->kernel_rank == b->kernel_rank &&
-           a->output_rank == b->output_rank && same_bytes(a->input_spatial, b->input_spatial, a->spatial_count, bytes) &&
+           a->output_rank == b->output_rank &&
+           same_bytes(a->input_spatial, b->input_spatial, a->spatial_count, bytes) &&
            same_bytes(a->kernel_spatial, b->kernel_spatial, a->spatial_count, bytes) &&
            same_bytes(a->output_spatial, b->output_spatial, a->spatial_count, bytes);
 }
@@ -199,7 +200,8 @@ static bool same_shapes(const HloShapeList *a, const HloShapeList *b) {
 }
 
 static bool same_domain(const HloDomain *a, const HloDomain *b) {
-    return same_text(a->kind, b->kind) && hlo_sharding_equal(a->entry, b->entry) && hlo_sharding_equal(a->exit, b->exit);
+    return same_text(a->kind, b->kind) && hlo_sharding_equal(a->entry, b->entry) &&
+           hlo_sharding_equal(a->exit, b->exit);
 }
 
 static bool same_slice(const HloSlice *a, const HloSlice *b) {

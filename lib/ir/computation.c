@@ -27,8 +27,10 @@ static HloInstruction *add_named(HloComputation *comp, HloInstruction *inst, con
     inst->comp = comp;
     inst->id = comp->id_limit++;
     inst->prev = comp->last;
-    if (comp->last) comp->last->next = inst;
-    else comp->first = inst;
+    if (comp->last)
+        comp->last->next = inst;
+    else
+        comp->first = inst;
     comp->last = inst;
     comp->count++;
     hlo_link_operands(inst);
@@ -61,10 +63,14 @@ void hlo_computation_remove(HloComputation *comp, HloInstruction *inst) {
     hlo_unlink_operands(inst);
     hlo_unlink_callees(inst);
     if (inst->op == HLO_OP_PARAMETER) leave_parameter(comp, inst);
-    if (inst->prev) inst->prev->next = inst->next;
-    else comp->first = inst->next;
-    if (inst->next) inst->next->prev = inst->prev;
-    else comp->last = inst->prev;
+    if (inst->prev)
+        inst->prev->next = inst->next;
+    else
+        comp->first = inst->next;
+    if (inst->next)
+        inst->next->prev = inst->prev;
+    else
+        comp->last = inst->prev;
     comp->count--;
     inst->comp = NULL;
 }
@@ -162,8 +168,8 @@ static HloComputation **clone_callees(const HloInstruction *inst, const HloMap *
     return list;
 }
 
-HloComputation *hlo_computation_clone(HloModule *m, const HloComputation *comp, const char *name,
-                                      const HloMap *callees, HloArena *scratch, HloMap *inst_map) {
+HloComputation *hlo_computation_clone(HloModule *m, const HloComputation *comp, const char *name, const HloMap *callees,
+                                      HloArena *scratch, HloMap *inst_map) {
     HloMap local = {0};
     HloMap *made = inst_map ? inst_map : &local;
     HloComputation *copy = hlo_computation_new(m, name);

@@ -83,7 +83,7 @@ static uint64_t load(const char *from, int bits) {
 }
 
 static void store(char *to, int bits, uint64_t value) {
-    memcpy(to, &value, (size_t)bits / 8); // little endian: the low bytes stand first
+    memcpy(to, &value, (size_t)bits / 8);  // little endian: the low bytes stand first
 }
 
 uint64_t hlo_literal_bits(const HloLiteral *literal, int64_t at) {

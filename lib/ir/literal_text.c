@@ -75,9 +75,9 @@ void hlo_put_scalar(HloBuffer *out, const HloLiteral *literal, int64_t at, bool 
 
 // How the parts of a literal are set apart: all on one line, or with shapes and one row a line.
 typedef struct Style {
-    const char *gap;    // after an opening brace, before a closing one
-    const char *row;    // in front of the innermost braces
-    const char *joiner; // between items of the outer levels
+    const char *gap;     // after an opening brace, before a closing one
+    const char *row;     // in front of the innermost braces
+    const char *joiner;  // between items of the outer levels
 } Style;
 
 static const Style one_line = {" ", "", ", "};
@@ -90,8 +90,8 @@ typedef struct Walk {
     const HloLiteral *literal;
     const int64_t *dims;
     size_t rank;
-    int64_t *position; // rank entries: how many items of each open level are done
-    int64_t next;      // linear index of the next element
+    int64_t *position;  // rank entries: how many items of each open level are done
+    int64_t next;       // linear index of the next element
 } Walk;
 
 static void put_row(Walk *w) {

@@ -41,8 +41,10 @@ HloComputation *hlo_module_add(HloModule *m, HloComputation *comp) {
     comp->name = hlo_unique_name(m, &m->computation_names, comp->name);
     comp->in_module = true;
     comp->prev = m->last;
-    if (m->last) m->last->next = comp;
-    else m->first = comp;
+    if (m->last)
+        m->last->next = comp;
+    else
+        m->first = comp;
     m->last = comp;
     m->count++;
     HLO_EACH_INST(inst, comp) inst->name = hlo_unique_interned(m, &m->instruction_names, inst->name);
@@ -65,10 +67,14 @@ void hlo_module_set_entry(HloModule *m, HloComputation *comp) {
 void hlo_module_remove(HloModule *m, HloComputation *comp) {
     assert(comp->callers.count == 0 && comp != m->entry);
     HLO_EACH_INST(inst, comp) hlo_unlink_callees(inst);
-    if (comp->prev) comp->prev->next = comp->next;
-    else m->first = comp->next;
-    if (comp->next) comp->next->prev = comp->prev;
-    else m->last = comp->prev;
+    if (comp->prev)
+        comp->prev->next = comp->next;
+    else
+        m->first = comp->next;
+    if (comp->next)
+        comp->next->prev = comp->prev;
+    else
+        m->last = comp->prev;
     m->count--;
     comp->in_module = false;
 }

@@ -58,9 +58,9 @@ enum {
 };
 
 static const HloAttrInfo attr_table[HLO_ATTR_COUNT] = {
-#define HLO_ATTR(name, spelling, kind, detail, standard, scope)                                    \
-    [HLO_ATTR_##name] = {spelling,           sizeof spelling - 1,                  HLO_KIND_##kind, \
-                         detail,             (standard) != NONE, (standard) == NONE ? 0 : (standard), \
+#define HLO_ATTR(name, spelling, kind, detail, standard, scope)                                      \
+    [HLO_ATTR_##name] = {spelling,         sizeof spelling - 1, HLO_KIND_##kind,                     \
+                         detail,           (standard) != NONE,  (standard) == NONE ? 0 : (standard), \
                          HLO_SCOPE_##scope},
 #include "hlo/attributes.def"
 };

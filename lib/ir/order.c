@@ -11,7 +11,7 @@
 // operands from first to last.
 typedef struct Visit {
     HloInstruction *inst;
-    size_t next; // below control_preds.count: control; above: operands
+    size_t next;  // below control_preds.count: control; above: operands
 } Visit;
 
 typedef struct VisitStack {
@@ -49,7 +49,7 @@ typedef struct Walk {
     HloInstList order;
     HloBits seen;
     VisitStack stack;
-    bool met_control; // an edge of control was followed
+    bool met_control;  // an edge of control was followed
 } Walk;
 
 static void visit_from(Walk *w, HloInstruction *start) {
@@ -114,8 +114,8 @@ typedef struct Call {
 } Call;
 
 typedef struct Calls {
-    Call *items;   // by computation id, then in list order
-    size_t *begin; // by computation id: its first item; one entry more than ids
+    Call *items;    // by computation id, then in list order
+    size_t *begin;  // by computation id: its first item; one entry more than ids
 } Calls;
 
 // List order, because ids are given in it.
@@ -163,7 +163,7 @@ static Calls find_calls(const HloModule *m, HloArena *scratch) {
 // A computation whose calls are being walked; `siblings` are the callees of one instruction that wait for their turn.
 typedef struct CompVisit {
     HloComputation *comp;
-    size_t call, end; // next and last + 1 of its calls
+    size_t call, end;  // next and last + 1 of its calls
     HloVec siblings;
     size_t next_sibling;
     struct CompVisit *outer;
@@ -173,7 +173,7 @@ typedef struct CompWalk {
     HloArena *scratch;
     Calls calls;
     HloBits seen;
-    bool mark_together; // the printing order marks all callees of an instruction before it enters the first
+    bool mark_together;  // the printing order marks all callees of an instruction before it enters the first
     HloCompList order;
 } CompWalk;
 

@@ -4,7 +4,7 @@
 
 #include "hlo/shape.h"
 
-enum { TUPLE_INDEX_INTERVAL = 5 }; // `/*index=5*/` in front of every fifth tuple element, in every preset
+enum { TUPLE_INDEX_INTERVAL = 5 };  // `/*index=5*/` in front of every fifth tuple element, in every preset
 
 static void put_tile(HloBuffer *out, HloDims dims) {
     hlo_put_char(out, '(');
@@ -75,7 +75,7 @@ void hlo_put_layout(HloBuffer *out, const HloLayout *layout) {
     size_t colon = out->size;
     hlo_put_char(out, ':');
     put_layout_parts(out, layout);
-    if (out->size == colon + 1) out->size = colon; // there was nothing behind it
+    if (out->size == colon + 1) out->size = colon;  // there was nothing behind it
     hlo_put_char(out, '}');
 }
 

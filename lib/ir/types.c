@@ -131,7 +131,7 @@ static uint64_t shift_right_rounded(uint64_t value, int shift) {
 static uint64_t nearest_code(const HloTypeInfo *info, double magnitude) {
     uint64_t bits = bits_of(magnitude);
     int exponent = (int)(bits >> DOUBLE_MANTISSA) - DOUBLE_BIAS;
-    if (exponent == -DOUBLE_BIAS) return 0; // zero, and subnormal doubles, which all types but f64 round to zero
+    if (exponent == -DOUBLE_BIAS) return 0;  // zero, and subnormal doubles, which all types but f64 round to zero
     uint64_t significand = (bits & all_ones(DOUBLE_MANTISSA)) | (uint64_t)1 << DOUBLE_MANTISSA;
     int smallest = 1 - info->bias;
     int shift = DOUBLE_MANTISSA - info->mantissa_bits;
@@ -153,7 +153,7 @@ static uint64_t encode_nan(const HloTypeInfo *info, uint64_t double_bits) {
     case HLO_SPECIALS_FINITE:
     case HLO_SPECIALS_NONE: break;
     }
-    return sign_bit(info) ^ sign; // no NaN: a zero, negative for a positive NaN, as the reference has it
+    return sign_bit(info) ^ sign;  // no NaN: a zero, negative for a positive NaN, as the reference has it
 }
 
 static uint64_t overflow_code(const HloTypeInfo *info) {
@@ -174,7 +174,7 @@ static uint64_t encode_scale(const HloTypeInfo *info, double value) {
     uint64_t none = all_ones(info->exponent_bits);
     if (!(value > 0) || isinf(value)) return none;
     int exponent;
-    double fraction = frexp(value, &exponent); // value = fraction * 2^exponent, 1/2 <= fraction < 1
+    double fraction = frexp(value, &exponent);  // value = fraction * 2^exponent, 1/2 <= fraction < 1
     int64_t code = exponent - 1 + info->bias;
     if (fraction >= 0.75) code++;
     if (code < 0) code = 0;

@@ -33,7 +33,8 @@ static void use_block(HloArena *arena, HloArenaBlock *block) {
 static HloArenaBlock *map_block(size_t bytes) {
     size_t mapped_bytes = (bytes + HUGE_PAGE_BYTES - 1) & ~(size_t)(HUGE_PAGE_BYTES - 1);
     if (mapped_bytes < bytes || mapped_bytes > SIZE_MAX - HUGE_PAGE_BYTES) return NULL;
-    char *start = mmap(NULL, mapped_bytes + HUGE_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *start =
+        mmap(NULL, mapped_bytes + HUGE_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (start == MAP_FAILED) return NULL;
     size_t before = -(uintptr_t)start & (HUGE_PAGE_BYTES - 1);
     if (before) munmap(start, before);
@@ -55,8 +56,10 @@ static HloArenaBlock *new_block(size_t size_bytes) {
 static void free_blocks(HloArenaBlock *block) {
     while (block) {
         HloArenaBlock *older = block->older;
-        if (block->mapped_bytes) munmap(block, block->mapped_bytes);
-        else free(block);
+        if (block->mapped_bytes)
+            munmap(block, block->mapped_bytes);
+        else
+            free(block);
         block = older;
     }
 }

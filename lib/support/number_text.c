@@ -37,7 +37,7 @@ typedef struct Decimal {
 static uint64_t scaled(double magnitude, int power) {
     uint64_t bits;
     memcpy(&bits, &magnitude, sizeof bits);
-    int shift = 1023 + 52 - (int)(bits >> 52); // magnitude = significand / 2^shift
+    int shift = 1023 + 52 - (int)(bits >> 52);  // magnitude = significand / 2^shift
     Wide value = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
     Wide unit = 1;
     if (power >= 0)
@@ -50,7 +50,7 @@ static uint64_t scaled(double magnitude, int power) {
         unit <<= shift;
 
     Wide quotient, rest;
-    if (power >= 0) { // a power of two: no division
+    if (power >= 0) {  // a power of two: no division
         quotient = shift > 0 ? value >> shift : value;
         rest = value & (unit - 1);
     } else {

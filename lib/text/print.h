@@ -10,7 +10,7 @@
 
 // Numbers of the names `tmp_0`, `tmp_1`, … in one computation's text, in order of first appearance.
 typedef struct CanonicalNames {
-    uint32_t *numbers; // by instruction id: number + 1, or 0 when not seen yet
+    uint32_t *numbers;  // by instruction id: number + 1, or 0 when not seen yet
     uint32_t next;
 } CanonicalNames;
 
@@ -25,19 +25,19 @@ typedef struct Printer {
     HloBuffer *out;
     HloPrintOptions options;
     HloArena *scratch;
-    const HloModule *m;    // for stack frames; may be NULL
-    CanonicalNames *names; // of the computation being printed; NULL: none, or an instruction printed alone
-    int indent;            // in steps of two blanks
-    ShapeSpot *spots;      // SHAPE_SPOTS entries, for shapes printed by hlo_put_shape_of; NULL: no cache
-    size_t size_limit;     // nested bodies stop the printer here: their number can be exponential
+    const HloModule *m;     // for stack frames; may be NULL
+    CanonicalNames *names;  // of the computation being printed; NULL: none, or an instruction printed alone
+    int indent;             // in steps of two blanks
+    ShapeSpot *spots;       // SHAPE_SPOTS entries, for shapes printed by hlo_put_shape_of; NULL: no cache
+    size_t size_limit;      // nested bodies stop the printer here: their number can be exponential
 } Printer;
 
 // The place in the attributes of one instruction line.
 typedef struct Line {
-    const HloInstruction *inst;  // whose attributes are next
-    size_t use;                  // next entry of its opcode's row
-    size_t slot;                 // next callee of that entry, while bodies are printed
-    const HloInstruction *outer; // the async-start whose wrapped operation `inst` is; NULL: none
+    const HloInstruction *inst;   // whose attributes are next
+    size_t use;                   // next entry of its opcode's row
+    size_t slot;                  // next callee of that entry, while bodies are printed
+    const HloInstruction *outer;  // the async-start whose wrapped operation `inst` is; NULL: none
     size_t outer_use;
 } Line;
 

@@ -169,7 +169,7 @@ static void put_slice(HloBuffer *out, const HloSlice *slice) {
 
 // One part of `b01f_01io->b01f`: the letter or digit of each position; positions without a role are `?`.
 typedef struct Labels {
-    int64_t first, second; // positions of the two named dimensions
+    int64_t first, second;  // positions of the two named dimensions
     char first_letter, second_letter;
     const int64_t *spatial;
     size_t spatial_count, rank;
@@ -399,7 +399,7 @@ void hlo_put_metadata_fields(HloBuffer *out, const HloMetadata *md) {
         hlo_put_dims(out, md->profile_type);
     }
     put_text_field(out, start, "deduplicated_name=", md->deduplicated_name);
-    if (md->scheduling_name && *md->scheduling_name) { // not escaped
+    if (md->scheduling_name && *md->scheduling_name) {  // not escaped
         put_gap(out, start);
         hlo_put_string(out, "scheduling_name=\"");
         hlo_put_string(out, md->scheduling_name);
@@ -581,7 +581,7 @@ static bool says_nothing(const HloInstruction *inst, const HloAttr *attr) {
 
 static bool is_switched_off(const HloPrintOptions *options, HloAttrId id) {
     switch (id) {
-    case HLO_ATTR_IS_COMPOSITE: return false; // belongs to the callee, not to the op-specific attributes
+    case HLO_ATTR_IS_COMPOSITE: return false;  // belongs to the callee, not to the op-specific attributes
     case HLO_ATTR_INFEED_CONFIG:
     case HLO_ATTR_OUTFEED_CONFIG: return !options->extra_attributes || !options->infeed_outfeed_config;
     case HLO_ATTR_PARAMETER_REPLICATION: return !options->extra_attributes || !options->ids;

@@ -59,8 +59,8 @@ static void close_computation(Printer *p, const HloComputation *comp) {
 typedef struct Frame {
     const HloComputation *comp;
     HloInstList order;
-    size_t at;    // the next instruction of the order
-    bool in_line; // `line` is unfinished: a body is being printed in its middle
+    size_t at;     // the next instruction of the order
+    bool in_line;  // `line` is unfinished: a body is being printed in its middle
     Line line;
     CanonicalNames names;
 } Frame;

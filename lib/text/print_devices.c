@@ -124,7 +124,7 @@ static const char *reduction_word(HloReduction reduction) {
 }
 
 static bool has_reduction(const HloSharding *s) {
-    if (s->kind == HLO_SHARDING_NAMED) return false; // written with its axes
+    if (s->kind == HLO_SHARDING_NAMED) return false;  // written with its axes
     if (s->kind == HLO_SHARDING_UNREDUCED || s->reduction != HLO_REDUCTION_SUM) return true;
     for (size_t i = 0; i < s->subgroup_count; i++) {
         if (s->subgroups[i] == HLO_SUBGROUP_UNREDUCED) return true;
@@ -271,8 +271,8 @@ static void put_group_lists(HloBuffer *out, const HloIntLists *lists) {
 // Reads off the numbers 0 … product-1 laid out as `sizes`, in the order of the transposed dimensions.
 typedef struct Odometer {
     size_t rank;
-    const int64_t *sizes; // of the transposed dimensions
-    const int64_t *steps; // what one step in each adds
+    const int64_t *sizes;  // of the transposed dimensions
+    const int64_t *steps;  // what one step in each adds
     int64_t *position;
     int64_t value;
 } Odometer;
@@ -332,7 +332,7 @@ static bool put_full_iota(HloBuffer *out, const HloGroups *groups, HloArena *scr
 // The axes of a mesh cut at the bounds of the sub-axes that the groups name.
 typedef struct Segments {
     int64_t *sizes;
-    size_t *owner; // 1 + index of the axis reference that takes the segment, or 0
+    size_t *owner;  // 1 + index of the axis reference that takes the segment, or 0
     size_t count;
 } Segments;
 

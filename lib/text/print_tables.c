@@ -43,7 +43,7 @@ void hlo_put_frames(HloBuffer *out, const HloFrames *frames) {
     for (size_t i = 0; i < frames->frame_count; i++) {
         hlo_put_uint(out, i + 1);
         put_field(out, " {file_location_id=", frames->frames[i].file_location_id);
-        put_field(out, " parent_frame_id=", (int64_t)frames->frames[i].parent_frame_id + 1); // no parent shows as 1
+        put_field(out, " parent_frame_id=", (int64_t)frames->frames[i].parent_frame_id + 1);  // no parent shows as 1
         hlo_put(out, "}\n", 2);
     }
 }

@@ -36,9 +36,9 @@ typedef struct HloAlg {
 typedef HloInstruction *(*HloAlgFn)(HloAlg *alg, HloInstruction *inst);
 
 typedef enum HloAlgForm {
-    HLO_ALG_PLAIN,   // the replacement takes over control edges
-    HLO_ALG_COMPAT,  // refused, and the next rule tried, when the instruction has a control predecessor, when the
-                     // shapes differ in the mode's sense, or when both sides have shardings that differ
+    HLO_ALG_PLAIN,     // the replacement takes over control edges
+    HLO_ALG_COMPAT,    // refused, and the next rule tried, when the instruction has a control predecessor, when the
+                       // shapes differ in the mode's sense, or when both sides have shardings that differ
     HLO_ALG_IN_PLACE,  // returns the instruction itself and has announced what it did (hlo_alg_redirect)
     HLO_ALG_STOP,      // rewrites nothing: when the function returns non-NULL no later rule is tried
 } HloAlgForm;

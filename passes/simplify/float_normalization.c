@@ -32,8 +32,8 @@ typedef struct Normalizer {
     HloRewriter rw;
     HloType low, high;
     bool excess_precision;
-    HloBits kept;        // by computation id: reducers of collectives, not to be visited
-    HloMap wide;         // computation -> its last wide clone
+    HloBits kept;  // by computation id: reducers of collectives, not to be visited
+    HloMap wide;   // computation -> its last wide clone
     size_t cloned, most_cloned;
 } Normalizer;
 
@@ -62,12 +62,9 @@ static bool is_left_alone(const HloInstruction *inst) {
     case HLO_OP_CLZ:
     case HLO_OP_POPCNT:
     case HLO_OP_SHIFT_RIGHT_ARITHMETIC:
-    case HLO_OP_SHIFT_RIGHT_LOGICAL:
-        return true;
-    case HLO_OP_SCAN:
-        return hlo_int(inst, HLO_ATTR_IS_ASSOCIATIVE);
-    default:
-        return false;
+    case HLO_OP_SHIFT_RIGHT_LOGICAL: return true;
+    case HLO_OP_SCAN: return hlo_int(inst, HLO_ATTR_IS_ASSOCIATIVE);
+    default: return false;
     }
 }
 
@@ -126,8 +123,10 @@ static void move_uses(Normalizer *n, HloInstruction *wide, HloInstruction *narro
     HloVec short_cuts = {0}, own = {0};
     for (size_t k = 0; k < hlo_user_count(wide); k++) {
         HloInstruction *user = hlo_user(wide, k);
-        if (user->id >= first_new_id) hlo_vec_push(n->rw.scratch, &own, user);
-        else if (is_short_cut(n, user, wide)) hlo_vec_push(n->rw.scratch, &short_cuts, user);
+        if (user->id >= first_new_id)
+            hlo_vec_push(n->rw.scratch, &own, user);
+        else if (is_short_cut(n, user, wide))
+            hlo_vec_push(n->rw.scratch, &short_cuts, user);
     }
     hlo_rewriter_move_uses(&n->rw, wide, narrow);
     for (size_t k = 0; k < own.count; k++) hlo_set_operand(own.items[k], 0, wide);
@@ -212,7 +211,7 @@ static void normalize(Normalizer *n, HloInstruction *inst) {
 }
 
 typedef struct Sharers {
-    HloVec keeping;   // callers that keep the computation as it is
+    HloVec keeping;  // callers that keep the computation as it is
     bool has_others;
 } Sharers;
 
@@ -220,8 +219,10 @@ static Sharers find_sharers(HloArena *scratch, const HloComputation *comp) {
     Sharers sharers = {0};
     for (size_t k = 0; k < comp->callers.count; k++) {
         HloInstruction *caller = comp->callers.items[k];
-        if (keeps_callees(caller)) hlo_vec_push(scratch, &sharers.keeping, caller);
-        else sharers.has_others = true;
+        if (keeps_callees(caller))
+            hlo_vec_push(scratch, &sharers.keeping, caller);
+        else
+            sharers.has_others = true;
     }
     return sharers;
 }

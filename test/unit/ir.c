@@ -51,14 +51,16 @@ static void shapes_with_equal_parts_are_one(void **state) {
     HloShapes *shapes = &f->m->shapes;
     const int64_t dims[] = {2, 3};
     const HloShape *a = hlo_shape_of(shapes, HLO_F32, dims, 2);
-    const HloShape *b = hlo_shape_array(shapes, HLO_F32, dims, (bool[]){false, false}, 2, hlo_layout_default(shapes, 2));
+    const HloShape *b =
+        hlo_shape_array(shapes, HLO_F32, dims, (bool[]){false, false}, 2, hlo_layout_default(shapes, 2));
     assert_ptr_equal(a, b);
     const HloShape *other = hlo_shape_with_layout(shapes, a, hlo_layout_of(shapes, (int64_t[]){0, 1}, 2));
     assert_ptr_not_equal(a, other);
     assert_ptr_equal(hlo_shape_without_layout(shapes, a), hlo_shape_without_layout(shapes, other));
     const HloShape *pair[] = {a, other};
     const HloShape *tuple = hlo_shape_tuple(shapes, pair, 2);
-    assert_ptr_equal(hlo_shape_with_default_layout(shapes, tuple), hlo_shape_tuple(shapes, (const HloShape *[]){a, a}, 2));
+    assert_ptr_equal(hlo_shape_with_default_layout(shapes, tuple),
+                     hlo_shape_tuple(shapes, (const HloShape *[]){a, a}, 2));
 }
 
 static void shape_deeply_nested_is_rebuilt_without_recursion(void **state) {

@@ -129,7 +129,7 @@ static void literal_is_all_needs_the_same_bits(void **state) {
     assert_false(hlo_literal_is_all(ones, -1));
     HloLiteral *tenth = vector(f, HLO_F32, 1);
     hlo_literal_set_double(tenth, 0, 0.1);
-    assert_false(hlo_literal_is_all(tenth, 0.1)); // 0.1 is not exact in f32
+    assert_false(hlo_literal_is_all(tenth, 0.1));  // 0.1 is not exact in f32
     assert_true(hlo_literal_is_all(vector(f, HLO_F32, 0), 7));
     assert_false(hlo_literal_is_all(zeros, NAN));
 }

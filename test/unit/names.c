@@ -45,8 +45,8 @@ static void sanitized_name_follows_the_rules(void **state) {
     static const struct {
         const char *name, *expected;
     } rows[] = {
-        {"add.1", "add.1"},   {"a b", "a_b"},       {"1x", "_x"},       {"f32", "f32_"},  {"tuple", "tuple"},
-        {"__x", "a_x"},       {"__xla_x", "__xla_x"}, {"", ""},           {"x%y#z", "x_y_z"}, {"f8e4m3fn", "f8e4m3fn_"},
+        {"add.1", "add.1"}, {"a b", "a_b"},         {"1x", "_x"}, {"f32", "f32_"},    {"tuple", "tuple"},
+        {"__x", "a_x"},     {"__xla_x", "__xla_x"}, {"", ""},     {"x%y#z", "x_y_z"}, {"f8e4m3fn", "f8e4m3fn_"},
     };
     HloArena arena = {0};
     for (size_t r = 0; r < HLO_COUNT(rows); r++) {
