@@ -212,6 +212,14 @@ static void emit_rng_state(Gen *g, const HloInstruction *inst) {
     LLVMBuildStore(g->b, LLVMBuildAdd(g->b, old, delta, ""), state);
 }
 
+// Whether a collective among one participant gives it back what it has. A permute that sends it nothing gives zeros.
+static bool keeps_its_value(const HloInstruction *inst) {
+    if (hlo_operand_count(inst) != 1 || hlo_operand(inst, 0)->shape != inst->shape) return false;
+    if (inst->op != HLO_OP_COLLECTIVE_PERMUTE) return true;
+    const HloIntLists *pairs = hlo_data(inst, HLO_ATTR_SOURCE_TARGET_PAIRS);
+    return pairs && pairs->count == 1;
+}
+
 static void emit_instruction(Gen *g, const HloInstruction *inst) {
     switch (inst->op) {
     case HLO_OP_PARAMETER:
@@ -239,7 +247,7 @@ static void emit_instruction(Gen *g, const HloInstruction *inst) {
     case HLO_OP_REDUCE_SCATTER:
     case HLO_OP_COLLECTIVE_PERMUTE:
         // One participant keeps what it has.
-        if (is_single_device(g) && hlo_operand_count(inst) == 1 && hlo_operand(inst, 0)->shape == inst->shape) {
+        if (is_single_device(g) && keeps_its_value(inst)) {
             move_value(g, hlo_operand(inst, 0), (HloDims){NULL, 0}, inst);
             return;
         }
@@ -254,7 +262,11 @@ static void emit_instruction(Gen *g, const HloInstruction *inst) {
         break;
     default: break;
     }
-    if (has_elements(g, inst->shape)) call_kernel(g, inst, LLVMGetParam(g->fn, 0), LLVMGetParam(g->fn, 1));
+    if (has_elements(g, inst->shape)) {
+        call_kernel(g, inst, LLVMGetParam(g->fn, 0), LLVMGetParam(g->fn, 1));
+    } else if (hlo_has_own_side_effect(inst)) {
+        gen_unimplemented(g, inst);  // nothing to compute is not nothing to do
+    }
 }
 
 // ---- computations ---------------------------------------------------------------------------------------
