@@ -143,8 +143,8 @@ bool hlo_is_removable(const HloInstruction *inst);
 // Same opcode, attributes and callees; operands and names are not compared. Annotations (metadata, origin, …)
 // are left out; sharding, frontend attributes and backend_config count.
 bool hlo_same_operation(const HloInstruction *a, const HloInstruction *b);
-// Only opcode and attributes, frontend attributes left out.
-bool hlo_same_attributes(const HloInstruction *a, const HloInstruction *b);
+// Only opcode and attributes; besides the annotations, frontend attributes and those named in `ignored` are left out.
+bool hlo_same_attributes(const HloInstruction *a, const HloInstruction *b, const HloAttrId *ignored, size_t count);
 static inline bool hlo_is(const HloInstruction *inst, HloOpcode op) {
     return inst->op == op;
 }

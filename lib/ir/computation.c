@@ -225,7 +225,7 @@ static bool same_instruction(Equality *e, const HloInstruction *a, const HloInst
     for (size_t k = 0; k < a->called.count; k++) {
         if (!pair_up(e, a->called.items[k], b->called.items[k])) return false;
     }
-    return hlo_same_attributes(a, b);
+    return hlo_same_attributes(a, b, NULL, 0);
 }
 
 static bool same_body(Equality *e, const HloComputation *a, const HloComputation *b) {

@@ -351,15 +351,26 @@ bool hlo_same_operation(const HloInstruction *a, const HloInstruction *b) {
     const HloAttr *x = hlo_attr_find(a, HLO_ATTR_FRONTEND_ATTRIBUTES);
     const HloAttr *y = hlo_attr_find(b, HLO_ATTR_FRONTEND_ATTRIBUTES);
     if (!x != !y || (x && !hlo_attr_equal(*x, *y))) return false;
-    return hlo_same_attributes(a, b);
+    return hlo_same_attributes(a, b, NULL, 0);
 }
 
-bool hlo_same_attributes(const HloInstruction *a, const HloInstruction *b) {
+// The position from `at` on of the next attribute that counts.
+static size_t next_that_counts(const HloInstruction *inst, size_t at, const HloAttrId *ignored, size_t count) {
+    for (; at < inst->attr_count; at++) {
+        HloAttrId id = inst->attrs[at].id;
+        bool counts = !is_annotation(id);
+        for (size_t i = 0; counts && i < count; i++) counts = id != ignored[i];
+        if (counts) break;
+    }
+    return at;
+}
+
+bool hlo_same_attributes(const HloInstruction *a, const HloInstruction *b, const HloAttrId *ignored, size_t count) {
     if (a->op != b->op) return false;
     size_t i = 0, j = 0;
     while (true) {
-        while (i < a->attr_count && is_annotation(a->attrs[i].id)) i++;
-        while (j < b->attr_count && is_annotation(b->attrs[j].id)) j++;
+        i = next_that_counts(a, i, ignored, count);
+        j = next_that_counts(b, j, ignored, count);
         if (i == a->attr_count || j == b->attr_count) return i == a->attr_count && j == b->attr_count;
         if (!hlo_attr_equal(a->attrs[i++], b->attrs[j++])) return false;
     }

@@ -142,14 +142,9 @@ static bool is_annotation(HloAttrId id) {
            id == HLO_ATTR_FRONTEND_ATTRIBUTES;
 }
 
+// Shardings are compared apart: one that lacks fits any.
 static bool has_same_attributes(const HloInstruction *a, const HloInstruction *b) {
-    size_t i = 0, j = 0;
-    while (true) {
-        while (i < a->attr_count && is_annotation(a->attrs[i].id)) i++;
-        while (j < b->attr_count && is_annotation(b->attrs[j].id)) j++;
-        if (i == a->attr_count || j == b->attr_count) return i == a->attr_count && j == b->attr_count;
-        if (!hlo_attr_equal(a->attrs[i++], b->attrs[j++])) return false;
-    }
+    return hlo_same_attributes(a, b, (const HloAttrId[]){HLO_ATTR_SHARDING}, 1);
 }
 
 static bool has_same_callees(const HloInstruction *a, const HloInstruction *b) {

@@ -1,35 +1,6 @@
 // The IR: interned shapes, two-sided edges, orders, copies.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "hlo/module.h"
-
-typedef struct Fixture {
-    HloModule *m;
-    HloComputation *comp;
-    HloArena scratch;
-} Fixture;
-
-static int set_up(void **state) {
-    Fixture *f = test_calloc(1, sizeof *f);
-    f->m = hlo_module_new("m");
-    f->comp = hlo_module_add(f->m, hlo_computation_new(f->m, "main"));
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    Fixture *f = *state;
-    hlo_module_free(f->m);
-    hlo_arena_free(&f->scratch);
-    test_free(f);
-    return 0;
-}
+#include "module_fixture.h"
 
 static const HloShape *f32(Fixture *f) {
     return hlo_shape_scalar(&f->m->shapes, HLO_F32);

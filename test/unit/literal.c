@@ -1,36 +1,9 @@
 // Literals: packed storage, access, comparison, and the one-line text.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <math.h>
 
 #include "hlo/literal.h"
-
-typedef struct Fixture {
-    HloArena arena;
-    HloShapes shapes;
-    HloBuffer out;
-} Fixture;
-
-static int set_up(void **state) {
-    Fixture *f = test_calloc(1, sizeof *f);
-    f->shapes.arena = &f->arena;
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    Fixture *f = *state;
-    hlo_buffer_free(&f->out);
-    hlo_arena_free(&f->arena);
-    test_free(f);
-    return 0;
-}
+#include "values_fixture.h"
 
 static HloLiteral *literal_of(Fixture *f, const HloShape *shape) {
     HloLiteral *literal = NULL;

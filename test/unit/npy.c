@@ -1,34 +1,7 @@
 // .npy files: reading what numpy writes, refusing what does not fit, and reading back what was written.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "hlo/npy.h"
-
-typedef struct Fixture {
-    HloArena arena;
-    HloShapes shapes;
-    HloBuffer out;
-} Fixture;
-
-static int set_up(void **state) {
-    Fixture *f = test_calloc(1, sizeof *f);
-    f->shapes.arena = &f->arena;
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    Fixture *f = *state;
-    hlo_buffer_free(&f->out);
-    hlo_arena_free(&f->arena);
-    test_free(f);
-    return 0;
-}
+#include "values_fixture.h"
 
 static const HloShape *shape_of(Fixture *f, HloType type, size_t rank, const int64_t *dims) {
     return hlo_shape_of(&f->shapes, type, dims, rank);

@@ -1,35 +1,7 @@
 // The printer on modules built by hand: what no text can make, and what needs no reader.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "hlo/text.h"
-
-typedef struct Fixture {
-    HloModule *m;
-    HloComputation *comp;
-    HloBuffer out;
-} Fixture;
-
-static int set_up(void **state) {
-    Fixture *f = test_calloc(1, sizeof *f);
-    f->m = hlo_module_new("m");
-    f->comp = hlo_module_add(f->m, hlo_computation_new(f->m, "main"));
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    Fixture *f = *state;
-    hlo_module_free(f->m);
-    hlo_buffer_free(&f->out);
-    test_free(f);
-    return 0;
-}
+#include "module_fixture.h"
 
 static const HloShape *pair_shape(Fixture *f) {
     const HloShape *f32 = hlo_shape_scalar(&f->m->shapes, HLO_F32);
