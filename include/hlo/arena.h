@@ -46,6 +46,9 @@ static inline void *hlo_arena_alloc(HloArena *arena, size_t size_bytes) {
 
 // Zeroed memory for `count` items; the product is checked.
 void *hlo_arena_array(HloArena *arena, size_t count, size_t item_bytes);
+// A larger home for a full array: its *capacity items are copied into room for twice as many, or for `first` when there
+// was none, and *capacity is updated. For `if (count == capacity) items = hlo_arena_grow(…)`.
+void *hlo_arena_grow(HloArena *arena, const void *items, size_t *capacity, size_t first, size_t item_bytes);
 // A copy of `size_bytes` bytes.
 void *hlo_arena_copy(HloArena *arena, const void *data, size_t size_bytes);
 // A zero-terminated copy of `size` bytes of text.

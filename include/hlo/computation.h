@@ -38,16 +38,13 @@ HloInstruction *hlo_computation_add(HloComputation *comp, HloInstruction *inst, 
 HloInstruction *hlo_computation_add_interned(HloComputation *comp, HloInstruction *inst, const char *name);
 // Takes a dead instruction out; asserts that it has no users and is not the root. Control edges are dropped.
 void hlo_computation_remove(HloComputation *comp, HloInstruction *inst);
-// Removes `inst`, then breadth-first every operand that became dead, is removable and has no side effect.
-// Parameters of fusion computations are kept here. An `inst` that guards effects stays. Returns the number of removed
-// instructions.
-size_t hlo_computation_remove_with_operands(HloComputation *comp, HloInstruction *inst);
-// The general form.
 typedef struct HloRemoval {
     bool relay_control;      // control edges do not keep what goes: its predecessors then precede its successors
     HloArena *arena;         // for the list
     HloVec dead_parameters;  // out: parameters that lost their last user, in that order; may repeat
 } HloRemoval;
+// Removes `inst`, then breadth-first every operand that became dead, is removable and has no side effect. Parameters
+// stay and are listed. An `inst` that guards effects stays. Returns the number of removed instructions.
 size_t hlo_computation_remove_dead(HloComputation *comp, HloInstruction *inst, HloRemoval *removal);
 // An after-all of a side effect, directly or through get-tuple-element: it stays although nobody uses its token. (As in
 // the reference, one that dies with its only user goes.)

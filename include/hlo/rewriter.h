@@ -55,7 +55,7 @@ bool hlo_replace_with(HloRewriter *rw, HloInstruction *old_inst, HloInstruction 
 // that now repeat (custom fusions keep them); fusions with many operands lose them when the pass ends.
 void hlo_rewriter_move_uses(HloRewriter *rw, HloInstruction *old_inst, HloInstruction *new_inst);
 
-// Removes a dead instruction and every operand that it leaves dead (hlo_computation_remove_with_operands), parameters
+// Removes a dead instruction and every operand that it leaves dead (hlo_computation_remove_dead), parameters
 // of fusion computations included.
 void hlo_rewriter_remove(HloRewriter *rw, HloInstruction *inst);
 

@@ -22,12 +22,9 @@ typedef struct Aliases {
 } Aliases;
 
 static void put_meeting(Aliases *aliases, int32_t from, int32_t to) {
-    if (aliases->count == aliases->capacity) {
-        aliases->capacity = aliases->capacity ? aliases->capacity * 2 : 64;
-        Meeting *meetings = HLO_NEW_ARRAY(aliases->arena, Meeting, aliases->capacity);
-        if (aliases->count) memcpy(meetings, aliases->meetings, aliases->count * sizeof *meetings);
-        aliases->meetings = meetings;
-    }
+    if (aliases->count == aliases->capacity)
+        aliases->meetings =
+            hlo_arena_grow(aliases->arena, aliases->meetings, &aliases->capacity, 64, sizeof *aliases->meetings);
     aliases->meetings[aliases->count++] = (Meeting){from, to};
 }
 

@@ -4,13 +4,8 @@
 
 static void put_segment(Flow *flow, Segment segment) {
     Segments *list = &flow->segments;
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity ? list->capacity * 2 : 16;
-        Segment *items = HLO_NEW_ARRAY(flow->arena, Segment, capacity);
-        if (list->count) memcpy(items, list->items, list->count * sizeof *items);
-        list->items = items;
-        list->capacity = capacity;
-    }
+    if (list->count == list->capacity)
+        list->items = hlo_arena_grow(flow->arena, list->items, &list->capacity, 16, sizeof *list->items);
     list->items[list->count++] = segment;
 }
 

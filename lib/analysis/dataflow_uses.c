@@ -135,12 +135,8 @@ typedef struct UseList {
 } UseList;
 
 static void push_use(UseList *list, HloUse use) {
-    if (list->count == list->capacity) {
-        list->capacity = list->capacity ? list->capacity * 2 : 1024;
-        HloUse *items = HLO_NEW_ARRAY(list->arena, HloUse, list->capacity);
-        if (list->count) memcpy(items, list->items, list->count * sizeof *items);
-        list->items = items;
-    }
+    if (list->count == list->capacity)
+        list->items = hlo_arena_grow(list->arena, list->items, &list->capacity, 1024, sizeof *list->items);
     list->items[list->count++] = use;
 }
 

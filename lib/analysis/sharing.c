@@ -24,12 +24,8 @@ typedef struct PairList {
 } PairList;
 
 static void put_pair(PairList *list, uint32_t operand, uint32_t operand_node, uint32_t output_node) {
-    if (list->count == list->capacity) {
-        list->capacity = list->capacity ? list->capacity * 2 : 4;
-        HloInPlacePair *items = HLO_NEW_ARRAY(list->arena, HloInPlacePair, list->capacity);
-        if (list->count) memcpy(items, list->items, list->count * sizeof *items);
-        list->items = items;
-    }
+    if (list->count == list->capacity)
+        list->items = hlo_arena_grow(list->arena, list->items, &list->capacity, 4, sizeof *list->items);
     list->items[list->count++] = (HloInPlacePair){operand, operand_node, output_node};
 }
 

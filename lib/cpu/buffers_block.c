@@ -16,12 +16,8 @@ Block *new_block(HloBufferAssignment *assignment, int64_t size_bytes, int64_t co
 }
 
 static void push_value(HloArena *arena, Block *block, int32_t value) {
-    if (block->count == block->capacity) {
-        block->capacity = block->capacity ? block->capacity * 2 : 4;
-        int32_t *values = HLO_NEW_ARRAY(arena, int32_t, block->capacity);
-        if (block->count) memcpy(values, block->values, block->count * sizeof *values);
-        block->values = values;
-    }
+    if (block->count == block->capacity)
+        block->values = hlo_arena_grow(arena, block->values, &block->capacity, 4, sizeof *block->values);
     block->values[block->count++] = value;
 }
 
@@ -38,12 +34,8 @@ static bool is_before(HloRange a, HloRange b) {
 
 static void note_busy(HloBufferAssignment *assignment, Block *block, int32_t value) {
     HloRange range = assignment->ranges->values[value];
-    if (block->busy_count == block->busy_capacity) {
-        block->busy_capacity = block->busy_capacity ? block->busy_capacity * 2 : 4;
-        Busy *busy = HLO_NEW_ARRAY(&assignment->arena, Busy, block->busy_capacity);
-        if (block->busy_count) memcpy(busy, block->busy, block->busy_count * sizeof *busy);
-        block->busy = busy;
-    }
+    if (block->busy_count == block->busy_capacity)
+        block->busy = hlo_arena_grow(&assignment->arena, block->busy, &block->busy_capacity, 4, sizeof *block->busy);
     size_t low = 0, high = block->busy_count;
     while (low < high) {
         size_t middle = (low + high) / 2;

@@ -125,13 +125,6 @@ size_t hlo_computation_remove_dead(HloComputation *comp, HloInstruction *inst, H
     return removed;
 }
 
-size_t hlo_computation_remove_with_operands(HloComputation *comp, HloInstruction *inst) {
-    HloArena scratch = {.trap = comp->m->arena.trap};
-    size_t removed = hlo_computation_remove_dead(comp, inst, &(HloRemoval){.arena = &scratch});
-    hlo_arena_free(&scratch);
-    return removed;
-}
-
 void hlo_computation_set_root(HloComputation *comp, HloInstruction *root) {
     assert(root->comp == comp);
     comp->root = root;

@@ -169,22 +169,6 @@ static uint64_t integer_bits_of(HloType type, double value) {
     return value <= -0x1p63 ? (uint64_t)INT64_MIN : (uint64_t)(int64_t)value;
 }
 
-void hlo_literal_set_int(HloLiteral *literal, int64_t at, int64_t value) {
-    HloType type = literal->shape->type;
-    switch (hlo_type_class(type)) {
-    case HLO_CLASS_FLOAT: hlo_literal_set_bits(literal, at, hlo_float_encode(type, (double)value)); return;
-    case HLO_CLASS_COMPLEX: hlo_literal_set_complex(literal, at, (double)value, 0); return;
-    case HLO_CLASS_PRED: hlo_literal_set_bits(literal, at, value != 0); return;
-    case HLO_CLASS_SIGNED:
-    case HLO_CLASS_UNSIGNED:
-    case HLO_CLASS_TUPLE:
-    case HLO_CLASS_TOKEN:
-    case HLO_CLASS_OPAQUE:
-    case HLO_CLASS_BUFFER: break;
-    }
-    hlo_literal_set_bits(literal, at, (uint64_t)value);
-}
-
 void hlo_literal_set_double(HloLiteral *literal, int64_t at, double value) {
     HloType type = literal->shape->type;
     switch (hlo_type_class(type)) {
@@ -199,6 +183,13 @@ void hlo_literal_set_double(HloLiteral *literal, int64_t at, double value) {
     case HLO_CLASS_BUFFER: break;
     }
     hlo_literal_set_bits(literal, at, integer_bits_of(type, value));
+}
+
+void hlo_literal_set_int(HloLiteral *literal, int64_t at, int64_t value) {
+    if (hlo_type_is_integral(literal->shape->type))
+        hlo_literal_set_bits(literal, at, (uint64_t)value);  // a double would round large values
+    else
+        hlo_literal_set_double(literal, at, (double)value);
 }
 
 void hlo_literal_copy_element(HloLiteral *to, int64_t to_at, const HloLiteral *from, int64_t from_at) {

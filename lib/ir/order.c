@@ -20,13 +20,8 @@ typedef struct VisitStack {
 } VisitStack;
 
 static void push(HloArena *scratch, VisitStack *stack, HloInstruction *inst) {
-    if (stack->count == stack->capacity) {
-        size_t capacity = stack->capacity ? stack->capacity * 2 : 64;
-        Visit *items = HLO_NEW_ARRAY(scratch, Visit, capacity);
-        if (stack->count) memcpy(items, stack->items, stack->count * sizeof *items);
-        stack->items = items;
-        stack->capacity = capacity;
-    }
+    if (stack->count == stack->capacity)
+        stack->items = hlo_arena_grow(scratch, stack->items, &stack->capacity, 64, sizeof *stack->items);
     stack->items[stack->count++] = (Visit){inst, 0};
 }
 

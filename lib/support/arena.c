@@ -107,6 +107,14 @@ void *hlo_arena_array(HloArena *arena, size_t count, size_t item_bytes) {
     return hlo_arena_alloc(arena, size_bytes);
 }
 
+void *hlo_arena_grow(HloArena *arena, const void *items, size_t *capacity, size_t first, size_t item_bytes) {
+    size_t wider = *capacity ? *capacity * 2 : first;
+    void *grown = hlo_arena_array(arena, wider, item_bytes);
+    if (*capacity) memcpy(grown, items, *capacity * item_bytes);
+    *capacity = wider;
+    return grown;
+}
+
 void *hlo_arena_copy(HloArena *arena, const void *data, size_t size_bytes) {
     void *copy = hlo_arena_alloc(arena, size_bytes);
     if (size_bytes) memcpy(copy, data, size_bytes);

@@ -31,13 +31,8 @@ void hlo_vec_insert(HloArena *arena, HloVec *vec, size_t at, const void *item) {
 }
 
 void hlo_ints_push(HloArena *arena, HloInts *ints, int64_t value) {
-    if (ints->count == ints->capacity) {
-        size_t capacity = ints->capacity ? ints->capacity * 2 : 8;
-        int64_t *items = HLO_NEW_ARRAY(arena, int64_t, capacity);
-        if (ints->count) memcpy(items, ints->items, ints->count * sizeof *items);
-        ints->items = items;
-        ints->capacity = capacity;
-    }
+    if (ints->count == ints->capacity)
+        ints->items = hlo_arena_grow(arena, ints->items, &ints->capacity, 8, sizeof *ints->items);
     ints->items[ints->count++] = value;
 }
 

@@ -135,13 +135,8 @@ bool hlo_read_int_lists(HloReader *r, HloIntLists *out) {
 }
 
 void *hlo_items_push(HloReader *r, HloItems *items, size_t item_bytes) {
-    if (items->count == items->capacity) {
-        size_t capacity = items->capacity ? items->capacity * 2 : 8;
-        char *data = hlo_arena_array(r->scratch, capacity, item_bytes);
-        if (items->count) memcpy(data, items->data, items->count * item_bytes);
-        items->data = data;
-        items->capacity = capacity;
-    }
+    if (items->count == items->capacity)
+        items->data = hlo_arena_grow(r->scratch, items->data, &items->capacity, 8, item_bytes);
     char *item = items->data + items->count++ * item_bytes;
     memset(item, 0, item_bytes);
     return item;

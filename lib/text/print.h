@@ -72,6 +72,9 @@ static inline void hlo_put_dims(HloBuffer *out, HloDims dims) {
     hlo_put_int_list(out, dims.data, dims.count);
 }
 
+// `{OUT}: (N, {IN}KIND)`, one entry of an aliasing list; `kind` is `, may-alias` in the header and empty elsewhere.
+void hlo_put_alias(HloBuffer *out, const HloAlias *alias, const char *kind);
+
 // ---- computations (print_computation.c) -----------------------------------------------------------------
 
 // How a computation begins: `%name`, `ENTRY %name`, or, for the body behind a callee's key, nothing.

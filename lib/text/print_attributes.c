@@ -233,18 +233,22 @@ static void put_sparsity(HloBuffer *out, const HloSparsity *sparsity) {
 
 // ---- aliases, shapes, literals --------------------------------------------------------------------------
 
+void hlo_put_alias(HloBuffer *out, const HloAlias *alias, const char *kind) {
+    hlo_put_dims(out, alias->output);
+    hlo_put_string(out, ": (");
+    hlo_put_int(out, alias->parameter);
+    hlo_put(out, ", ", 2);
+    hlo_put_dims(out, alias->input);
+    hlo_put_string(out, kind);
+    hlo_put_char(out, ')');
+}
+
 // `{{0}: (1, {}), {1}: (0, {0})}`, in stored order.
 static void put_aliases(HloBuffer *out, const HloAliases *aliases) {
     hlo_put_char(out, '{');
     for (size_t i = 0; aliases && i < aliases->count; i++) {
-        const HloAlias *alias = &aliases->items[i];
         if (i) hlo_put(out, ", ", 2);
-        hlo_put_dims(out, alias->output);
-        hlo_put_string(out, ": (");
-        hlo_put_int(out, alias->parameter);
-        hlo_put(out, ", ", 2);
-        hlo_put_dims(out, alias->input);
-        hlo_put_char(out, ')');
+        hlo_put_alias(out, &aliases->items[i], "");
     }
     hlo_put_char(out, '}');
 }

@@ -81,12 +81,7 @@ static void put_input_output_alias(HloBuffer *out, const HloModule *m) {
     for (size_t i = 0; i < m->input_output_alias.count; i++) {
         const HloAlias *alias = &m->input_output_alias.items[i];
         if (i) hlo_put(out, ", ", 2);
-        hlo_put_dims(out, alias->output);
-        hlo_put_string(out, ": (");
-        hlo_put_int(out, alias->parameter);
-        hlo_put(out, ", ", 2);
-        hlo_put_dims(out, alias->input);
-        hlo_put_string(out, alias->must ? ", must-alias)" : ", may-alias)");
+        hlo_put_alias(out, alias, alias->must ? ", must-alias" : ", may-alias");
     }
     hlo_put(out, " }", 2);
 }

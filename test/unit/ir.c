@@ -84,7 +84,7 @@ static void removal_takes_operands_that_died(void **state) {
     Fixture *f = *state;
     HloInstruction *p = parameter(f, 0), *a = add(f, p, p), *b = add(f, a, a), *c = add(f, b, a);
     hlo_computation_set_root(f->comp, p);
-    assert_int_equal(hlo_computation_remove_with_operands(f->comp, c), 3);
+    assert_int_equal(hlo_computation_remove_dead(f->comp, c, &(HloRemoval){.arena = &f->scratch}), 3);
     assert_int_equal(f->comp->count, 1);
     assert_int_equal(hlo_user_count(p), 0);
 }

@@ -96,13 +96,8 @@ static bool memo_find(const Gen *g, Scope *scope, const HloInstruction *inst, co
 }
 
 static void memo_add(Gen *g, Scope *scope, const HloInstruction *inst, const Index *index, Value value) {
-    if (g->memo_count == g->memo_capacity) {
-        size_t capacity = g->memo_capacity ? g->memo_capacity * 2 : 64;
-        MemoEntry *grown = HLO_NEW_ARRAY(g->arena, MemoEntry, capacity);
-        if (g->memo_count) memcpy(grown, g->memo, g->memo_count * sizeof *grown);
-        g->memo = grown;
-        g->memo_capacity = capacity;
-    }
+    if (g->memo_count == g->memo_capacity)
+        g->memo = hlo_arena_grow(g->arena, g->memo, &g->memo_capacity, 64, sizeof *g->memo);
     void **head = hlo_map_at(g->arena, &g->memo_heads, inst);
     g->memo[g->memo_count++] = (MemoEntry){scope, inst, index, value, (size_t)(uintptr_t)*head};
     *head = (void *)(uintptr_t)g->memo_count;
@@ -143,13 +138,8 @@ typedef struct Chain {
 } Chain;
 
 static void chain_push(Gen *g, Chain *chain, Resolved r) {
-    if (chain->count == chain->capacity) {
-        size_t capacity = chain->capacity ? chain->capacity * 2 : 8;
-        Item *grown = HLO_NEW_ARRAY(g->arena, Item, capacity);
-        if (chain->count) memcpy(grown, chain->items, chain->count * sizeof *grown);
-        chain->items = grown;
-        chain->capacity = capacity;
-    }
+    if (chain->count == chain->capacity)
+        chain->items = hlo_arena_grow(g->arena, chain->items, &chain->capacity, 8, sizeof *chain->items);
     chain->items[chain->count++] = (Item){r.scope, r.inst, 0};
 }
 

@@ -129,13 +129,8 @@ typedef struct FlatWalk {
 } FlatWalk;
 
 static void flat_push(Gen *g, FlatWalk *walk, Resolved r, const HloShape *shape) {
-    if (walk->count == walk->capacity) {
-        size_t capacity = walk->capacity ? walk->capacity * 2 : 16;
-        FlatItem *grown = HLO_NEW_ARRAY(g->arena, FlatItem, capacity);
-        if (walk->count) memcpy(grown, walk->items, walk->count * sizeof *grown);
-        walk->items = grown;
-        walk->capacity = capacity;
-    }
+    if (walk->count == walk->capacity)
+        walk->items = hlo_arena_grow(g->arena, walk->items, &walk->capacity, 16, sizeof *walk->items);
     walk->items[walk->count++] = (FlatItem){r, shape};
 }
 
