@@ -15,8 +15,8 @@
 #include "hlo/watch.h"
 
 typedef struct Options {
-    const char *output, *format, *platform, *stage, *passes, *print_style, *help;
-    bool split_input_file, keep_negative_zero, list_passes, list_stages, verify, stats, version;
+    const char *output, *format, *platform, *stage, *passes, *print_style, *help, *debug_options_file;
+    bool split_input_file, keep_negative_zero, list_passes, list_stages, verify, stats, version, all, warn_ignored;
 } Options;
 
 #define FLAG(name, kind, field, topic, value, implied, help) \
@@ -38,7 +38,12 @@ static const HloFlag flags[] = {
     FLAG("print-style", TEXT, print_style, "printing", "STYLE", NULL,
          "default, short, canonical, fingerprint, module-fingerprint or dump"),
     FLAG("stats", BOOL, stats, "printing", NULL, NULL, "print statistics of the result instead of its text"),
+    FLAG("debug_options_file", TEXT, debug_options_file, "xla", "FILE", NULL,
+         "read compiler options from FILE; XLA_FLAGS and the command line win over it"),
+    FLAG("warn-ignored-flags", BOOL, warn_ignored, "xla", NULL, NULL,
+         "tell which of the given compiler options change nothing here"),
     FLAG("help", TEXT, help, "help", "TOPIC", "", "explain a topic's flags, or those of all topics"),
+    FLAG("all", BOOL, all, "help", NULL, NULL, "with --help=xla: compiler options without effect here, too"),
     FLAG("version", BOOL, version, "help", NULL, NULL, "print the version"),
 };
 
@@ -72,6 +77,10 @@ static HloStatus put_help(Run *run) {
     }
     if (!hlo_flags_help(run->sets, HLO_COUNT(run->sets), topic, &run->out)) {
         return hlo_error(HLO_INVALID_ARGUMENT, "no help topic '%s'; --help names them", topic);
+    }
+    if (strcmp(topic, "xla") == 0) {
+        hlo_put_char(&run->out, '\n');
+        hlo_debug_options_help(&run->out, run->options.all);
     }
     if (strcmp(topic, "passes") != 0) return hlo_ok();
     hlo_put_string(&run->out, "\nThe passes and their options:\n");
@@ -151,16 +160,24 @@ static HloStatus process_input(Run *run, const char *path) {
 
 // ---- the run ---------------------------------------------------------------------------------------------
 
+static void warn_ignored_flags(const HloDebugOptions *options) {
+    HloBuffer text = {0};
+    hlo_put_ignored_options(&text, options);
+    write_to_stderr(NULL, text.data ? text.data : "", text.size);
+    hlo_buffer_free(&text);
+}
+
 static HloStatus read_flags(Run *run, HloVec *inputs) {
     Options *options = &run->options;
     *options = (Options){.output = "-", .platform = "transforms", .stage = "hlo"};
     run->watching = hlo_watch_default();
     run->debug = hlo_debug_options_default();
-    run->sets[0] = (HloFlagSet){flags, HLO_COUNT(flags), options, NULL};
+    run->sets[0] = (HloFlagSet){.flags = flags, .count = HLO_COUNT(flags), .options = options};
     run->sets[1] = hlo_watch_flags(&run->watching);
     run->sets[2] = hlo_debug_option_flags(&run->debug);
-    HLO_TRY(hlo_flags_parse_environment(&run->arena, &run->sets[2], 1, "XLA_FLAGS", getenv("XLA_FLAGS")));
+    HLO_TRY(hlo_debug_options_collect(&run->arena, &run->sets[2], getenv("XLA_FLAGS"), run->argc, run->argv));
     HLO_TRY(hlo_flags_parse(&run->arena, run->sets, HLO_COUNT(run->sets), run->argc, run->argv, inputs));
+    if (options->warn_ignored) warn_ignored_flags(&run->debug);
     run->print = hlo_debug_print_options(&run->debug);
     HLO_TRY(hlo_debug_pass_filter(&run->debug, &run->runner.filter));
     if (options->print_style) HLO_TRY(hlo_print_style_find(options->print_style, &run->print));

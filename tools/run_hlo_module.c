@@ -16,7 +16,7 @@
 #include "hlo/random_inputs.h"
 
 typedef struct Options {
-    const char *platform, *format, *inputs_dir, *expect_dir, *output_dir, *help;
+    const char *platform, *format, *inputs_dir, *expect_dir, *output_dir, *help, *debug_options_file;
     HloVec inputs, expected;  // const char *
     bool print_literals, run_passes, time;
     int64_t iterations;
@@ -42,6 +42,8 @@ static const HloFlag flags[] = {
     FLAG("rel_error_bound", FLOAT, rel, "values", "X", "relative error that is no mismatch (default 0.001)"),
     FLAG("print_literals", BOOL, print_literals, "output", NULL, "print arguments and result"),
     FLAG("output-dir", TEXT, output_dir, "output", "DIR", "write the result's leaves to DIR/0.npy, DIR/1.npy, …"),
+    FLAG("debug_options_file", TEXT, debug_options_file, "xla", "FILE",
+         "read compiler options from FILE; XLA_FLAGS and --xla_… win over it"),
     {"help", HLO_FLAG_TEXT, offsetof(Options, help), "help", "TOPIC", "",
      "explain a topic's flags, or those of all topics"},
 };
@@ -230,9 +232,9 @@ static HloStatus run_all(void *data) {
     HloVec files = {0};
     run->options = (Options){.platform = "", .run_passes = true, .iterations = 1, .abs = 0.001, .rel = 0.001};
     run->debug = hlo_debug_options_default();
-    run->sets[0] = (HloFlagSet){flags, HLO_COUNT(flags), &run->options, NULL};
+    run->sets[0] = (HloFlagSet){.flags = flags, .count = HLO_COUNT(flags), .options = &run->options};
     run->sets[1] = hlo_debug_option_flags(&run->debug);
-    HLO_TRY(hlo_flags_parse_environment(&run->arena, &run->sets[1], 1, "XLA_FLAGS", getenv("XLA_FLAGS")));
+    HLO_TRY(hlo_debug_options_collect(&run->arena, &run->sets[1], getenv("XLA_FLAGS"), run->argc, run->argv));
     HLO_TRY(hlo_flags_parse(&run->arena, run->sets, HLO_COUNT(run->sets), run->argc, run->argv, &files));
     HLO_TRY(hlo_debug_pass_filter(&run->debug, &run->runner.filter));
     if (run->options.help) return put_help(run);

@@ -1,23 +1,100 @@
-// Compiler options: defaults and flags from the table, and what they mean for printing.
+// Compiler options: the table, defaults, and what options mean for printing and for passes.
 
-#include "hlo/debug_options.h"
+#include "lib/pass/debug_fields.h"
 
-static const HloFlag flags[] = {
-#define HLO_DEBUG_OPTION(name, kind, type, standard, topic, value, help) \
-    {#name, HLO_FLAG_##kind, offsetof(HloDebugOptions, name), topic, value, NULL, help},
+#include <strings.h>
+
+// Lists that are not empty by default. They are full, so that a flag that appends copies them.
+#define HLO_TEXTS(...) \
+    { (void *[]){__VA_ARGS__}, HLO_COUNT(((const char *[]){__VA_ARGS__})), HLO_COUNT(((const char *[]){__VA_ARGS__})) }
+#define HLO_PAIRS(...) HLO_TEXTS(__VA_ARGS__)
+
+static const HloDebugOptions standards = {
+#define HLO_DEBUG_OPTION(place, number, name, kind, words, standard, flag, topic, help) .name = standard,
 #include "hlo/debug_options.def"
 };
 
-HloDebugOptions hlo_debug_options_default(void) {
-    return (HloDebugOptions){
-#define HLO_DEBUG_OPTION(name, kind, type, standard, topic, value, help) .name = standard,
+static const DebugField fields[] = {
+#define HLO_DEBUG_OPTION(place, number, name, kind, words, standard, flag, topic, help) \
+    [place] = {#name, DEBUG_##kind, #words, offsetof(HloDebugOptions, name)},
 #include "hlo/debug_options.def"
-    };
+};
+
+static const struct {
+    const char *list, *word;
+    int64_t number;
+} words[] = {
+#define HLO_DEBUG_WORD(list, word, number) {#list, word, number},
+#include "hlo/debug_words.def"
+};
+
+HloDebugOptions hlo_debug_options_default(void) {
+    return standards;
 }
 
-HloFlagSet hlo_debug_option_flags(HloDebugOptions *options) {
-    return (HloFlagSet){flags, HLO_COUNT(flags), options, "xla_"};
+const HloDebugOptions *debug_standard(void) {
+    return &standards;
 }
+
+const DebugField *debug_fields(size_t *count) {
+    *count = HLO_COUNT(fields);
+    return fields;
+}
+
+const DebugField *debug_field_find(HloStringView name) {
+    for (size_t k = 0; k < HLO_COUNT(fields); k++) {
+        if (hlo_view_is(name, fields[k].name)) return &fields[k];
+    }
+    return NULL;
+}
+
+// ---- words ----------------------------------------------------------------------------------------------
+
+static bool is_word(const char *word, HloStringView text, bool same_case) {
+    if (strlen(word) != text.size) return false;
+    return (same_case ? strncmp(word, text.data, text.size) : strncasecmp(word, text.data, text.size)) == 0;
+}
+
+const char *debug_word_find(const char *list, HloStringView word, bool same_case) {
+    for (size_t k = 0; k < HLO_COUNT(words); k++) {
+        if (strcmp(words[k].list, list) == 0 && is_word(words[k].word, word, same_case)) return words[k].word;
+    }
+    return NULL;
+}
+
+const char *debug_word_numbered(const char *list, int64_t number) {
+    for (size_t k = 0; k < HLO_COUNT(words); k++) {
+        if (strcmp(words[k].list, list) == 0 && words[k].number == number) return words[k].word;
+    }
+    return NULL;
+}
+
+void debug_put_words(HloBuffer *out, const char *list) {
+    const char *separator = "";
+    for (size_t k = 0; k < HLO_COUNT(words); k++) {
+        if (strcmp(words[k].list, list) != 0) continue;
+        hlo_putf(out, "%s%s", separator, words[k].word);
+        separator = ", ";
+    }
+}
+
+void debug_map_set(HloArena *arena, HloVec *map, const char *key, const char *value) {
+    HloVec next = {0};
+    bool found = false;
+    for (size_t k = 0; k + 1 < map->count; k += 2) {
+        bool same = strcmp(map->items[k], key) == 0;
+        found |= same;
+        hlo_vec_push(arena, &next, map->items[k]);
+        hlo_vec_push(arena, &next, same ? value : map->items[k + 1]);
+    }
+    if (!found) {
+        hlo_vec_push(arena, &next, key);
+        hlo_vec_push(arena, &next, value);
+    }
+    *map = next;
+}
+
+// ---- what options mean ----------------------------------------------------------------------------------
 
 HloPrintOptions hlo_debug_print_options(const HloDebugOptions *options) {
     HloPrintOptions print = options->xla_dump_hlo_as_long_text ? hlo_print_default() : hlo_print_short();

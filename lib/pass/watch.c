@@ -37,7 +37,7 @@ HloWatchOptions hlo_watch_default(void) {
 }
 
 HloFlagSet hlo_watch_flags(HloWatchOptions *options) {
-    return (HloFlagSet){flags, HLO_COUNT(flags), options, NULL};
+    return (HloFlagSet){.flags = flags, .count = HLO_COUNT(flags), .options = options};
 }
 
 static HloStatus find_word(const char *flag, const char *word, const char *const *words, size_t count, size_t *out) {

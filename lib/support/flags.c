@@ -21,23 +21,42 @@ typedef struct Token {
     const char *value;
 } Token;
 
-static const HloFlag *find_flag(const HloFlagSet *sets, size_t set_count, HloStringView name, void **options) {
-    for (size_t s = 0; s < set_count; s++) {
-        for (size_t i = 0; i < sets[s].count; i++) {
-            if (!hlo_view_is(name, sets[s].flags[i].name)) continue;
-            *options = sets[s].options;
-            return &sets[s].flags[i];
-        }
+static int compare_name(HloStringView name, const char *other) {
+    size_t size = strlen(other), common = name.size < size ? name.size : size;
+    int order = common ? memcmp(name.data, other, common) : 0;
+    return order ? order : (name.size > size) - (name.size < size);
+}
+
+static const HloFlag *find_sorted(const HloFlagSet *set, HloStringView name) {
+    size_t low = 0, high = set->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = compare_name(name, set->flags[middle].name);
+        if (order == 0) return &set->flags[middle];
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
     }
     return NULL;
 }
 
-static bool is_ignored(const HloFlagSet *sets, size_t set_count, HloStringView name) {
-    for (size_t s = 0; s < set_count; s++) {
-        const char *prefix = sets[s].ignored_prefix;
-        if (prefix && name.size >= strlen(prefix) && memcmp(name.data, prefix, strlen(prefix)) == 0) return true;
+static const HloFlag *find_in_set(const HloFlagSet *set, HloStringView name) {
+    if (set->sorted) return find_sorted(set, name);
+    for (size_t i = 0; i < set->count; i++) {
+        if (hlo_view_is(name, set->flags[i].name)) return &set->flags[i];
     }
-    return false;
+    return NULL;
+}
+
+static const HloFlag *find_flag(const HloFlagSet *sets, size_t set_count, HloStringView name, const HloFlagSet **set) {
+    for (size_t s = 0; s < set_count; s++) {
+        const HloFlag *flag = find_in_set(&sets[s], name);
+        if (!flag) continue;
+        *set = &sets[s];
+        return flag;
+    }
+    return NULL;
 }
 
 static const char *nearest_name(const HloFlagSet *sets, size_t set_count, HloStringView name) {
@@ -95,15 +114,24 @@ static bool append_list(HloArena *arena, const char *text, HloVec *out) {
     }
 }
 
+static bool read_int32(const char *text, int64_t *out) {
+    int64_t value;
+    if (!read_int(text, &value) || value < INT32_MIN || value > INT32_MAX) return false;
+    *out = value;
+    return true;
+}
+
 static bool store(HloArena *arena, const HloFlag *flag, void *options, const char *text) {
     void *field = (char *)options + flag->offset;
     switch (flag->kind) {
     case HLO_FLAG_BOOL: return read_bool(text, field);
     case HLO_FLAG_INT: return read_int(text, field);
+    case HLO_FLAG_INT32: return read_int32(text, field);
     case HLO_FLAG_FLOAT: return read_float(text, field);
     case HLO_FLAG_TEXT: *(const char **)field = text; return true;
     case HLO_FLAG_LIST: return append_list(arena, text, field);
     case HLO_FLAG_TEXTS: hlo_vec_push(arena, field, text); return true;
+    case HLO_FLAG_OTHER: return false;  // apply() calls the row's own reader
     }
     return false;
 }
@@ -112,20 +140,24 @@ static const char *kind_words(HloFlagKind kind) {
     switch (kind) {
     case HLO_FLAG_BOOL: return "true or false";
     case HLO_FLAG_INT: return "an integer";
+    case HLO_FLAG_INT32: return "a 32-bit integer";
     case HLO_FLAG_FLOAT: return "a number";
     case HLO_FLAG_TEXT: return "text";
     case HLO_FLAG_LIST: return "a list";
     case HLO_FLAG_TEXTS: return "text";
+    case HLO_FLAG_OTHER: return "a value";
     }
     return "";
 }
 
-static HloStatus apply(HloArena *arena, const HloFlag *flag, void *options, const char *value) {
+static HloStatus apply(HloArena *arena, const HloFlag *flag, const HloFlagSet *set, const char *value) {
     if (!value) value = flag->kind == HLO_FLAG_BOOL ? "true" : flag->implied;
     if (!value)
         return hlo_error(HLO_INVALID_ARGUMENT, "flag '--%s' needs a value: --%s=%s", flag->name, flag->name,
                          flag->value);
-    if (store(arena, flag, options, value)) return hlo_ok();
+    if (set->given) hlo_vec_push(arena, set->given, flag);
+    if (flag->kind == HLO_FLAG_OTHER) return flag->read(arena, flag, set->options, value);
+    if (store(arena, flag, set->options, value)) return hlo_ok();
     return hlo_error(HLO_INVALID_ARGUMENT, "flag '--%s' takes %s, found '%s'", flag->name, kind_words(flag->kind),
                      value);
 }
@@ -150,14 +182,11 @@ HloStatus hlo_flags_parse(HloArena *arena, const HloFlagSet *sets, size_t set_co
             continue;
         }
         Token token = split(argv[i]);
-        void *options = NULL;
-        const HloFlag *flag = find_flag(sets, set_count, token.name, &options);
-        if (!flag) {
-            if (is_ignored(sets, set_count, token.name)) continue;
-            return unknown_flag(sets, set_count, token.name);
-        }
+        const HloFlagSet *set = NULL;
+        const HloFlag *flag = find_flag(sets, set_count, token.name, &set);
+        if (!flag) return unknown_flag(sets, set_count, token.name);
         bool takes_next = !token.value && token.name.size == 1 && flag->kind != HLO_FLAG_BOOL && i + 1 < argc;
-        HLO_TRY(apply(arena, flag, options, takes_next ? argv[++i] : token.value));
+        HLO_TRY(apply(arena, flag, set, takes_next ? argv[++i] : token.value));
     }
     return hlo_ok();
 }
@@ -208,18 +237,48 @@ static Token environment_token(HloArena *arena, const char **cursor) {
     return token;
 }
 
-static HloStatus parse_flag_text(HloArena *arena, const HloFlagSet *sets, size_t set_count, const char *variable,
-                                 const char *text) {
+// The flags that no set knows.
+typedef struct Unknown {
+    HloStringView first;  // its name, for a hint
+    size_t count;
+    HloBuffer words;  // all of them as written, each behind a blank
+} Unknown;
+
+static HloStatus unknown_status(const HloFlagSet *sets, size_t set_count, const char *variable,
+                                const Unknown *unknown) {
+    if (!unknown->count) return hlo_ok();
+    const char *hint = unknown->count == 1 ? nearest_name(sets, set_count, unknown->first) : NULL;
+    return hlo_error(HLO_INVALID_ARGUMENT, "Unknown flag%s in %s:%.2000s%s%s%s", unknown->count > 1 ? "s" : "",
+                     variable, unknown->words.data ? unknown->words.data : "", hint ? "; did you mean '--" : "",
+                     hint ? hint : "", hint ? "'?" : "");
+}
+
+static HloStatus parse_words(HloArena *arena, const HloFlagSet *sets, size_t set_count, const char *variable,
+                             const char *text, Unknown *unknown) {
     for (const char *p = text;;) {
         while (is_blank(*p)) p++;
-        if (*p != '-') return hlo_ok();  // the end; what follows a word without dash is ignored, as in the reference
+        if (*p != '-') break;  // the end; what follows a word without dash is ignored, as in the reference
+        const char *start = p;
         Token token = environment_token(arena, &p);
-        void *options = NULL;
-        const HloFlag *flag = find_flag(sets, set_count, token.name, &options);
-        if (!flag && is_ignored(sets, set_count, token.name)) continue;
-        HloStatus status = flag ? apply(arena, flag, options, token.value) : unknown_flag(sets, set_count, token.name);
-        HLO_TRY(hlo_error_context(status, "%s", variable));
+        const HloFlagSet *set = NULL;
+        const HloFlag *flag = find_flag(sets, set_count, token.name, &set);
+        if (flag) {
+            HLO_TRY(hlo_error_context(apply(arena, flag, set, token.value), "%s", variable));
+            continue;
+        }
+        if (!unknown->count++) unknown->first = token.name;
+        hlo_put_char(&unknown->words, ' ');
+        hlo_put(&unknown->words, start, (size_t)(p - start));
     }
+    return unknown_status(sets, set_count, variable, unknown);
+}
+
+static HloStatus parse_flag_text(HloArena *arena, const HloFlagSet *sets, size_t set_count, const char *variable,
+                                 const char *text) {
+    Unknown unknown = {0};
+    HloStatus status = parse_words(arena, sets, set_count, variable, text, &unknown);
+    hlo_buffer_free(&unknown.words);
+    return status;
 }
 
 HloStatus hlo_flags_parse_environment(HloArena *arena, const HloFlagSet *sets, size_t set_count, const char *variable,
@@ -243,7 +302,7 @@ HloStatus hlo_flags_parse_environment(HloArena *arena, const HloFlagSet *sets, s
 
 // ---- help -----------------------------------------------------------------------------------------------
 
-static void put_flag(const HloFlag *flag, HloBuffer *out) {
+void hlo_flag_help(const HloFlag *flag, HloBuffer *out) {
     size_t start = out->size;
     hlo_putf(out, strlen(flag->name) == 1 ? "  -%s" : "  --%s", flag->name);
     if (flag->value && flag->implied)
@@ -260,13 +319,17 @@ static void put_flag(const HloFlag *flag, HloBuffer *out) {
     hlo_put_char(out, '\n');
 }
 
+static bool is_of_topic(const HloFlag *flag, const char *topic) {
+    return flag->topic && strcmp(flag->topic, topic) == 0;
+}
+
 // Whether no earlier row has this row's topic.
 static bool opens_topic(const HloFlagSet *sets, size_t set, size_t row) {
     const char *topic = sets[set].flags[row].topic;
     for (size_t s = 0; s <= set; s++) {
         size_t count = s == set ? row : sets[s].count;
         for (size_t i = 0; i < count; i++) {
-            if (strcmp(sets[s].flags[i].topic, topic) == 0) return false;
+            if (is_of_topic(&sets[s].flags[i], topic)) return false;
         }
     }
     return true;
@@ -276,7 +339,7 @@ static void put_topic(const HloFlagSet *sets, size_t set_count, const char *topi
     hlo_putf(out, "%s:\n", topic);
     for (size_t s = 0; s < set_count; s++) {
         for (size_t i = 0; i < sets[s].count; i++) {
-            if (strcmp(sets[s].flags[i].topic, topic) == 0) put_flag(&sets[s].flags[i], out);
+            if (is_of_topic(&sets[s].flags[i], topic)) hlo_flag_help(&sets[s].flags[i], out);
         }
     }
 }
@@ -286,7 +349,7 @@ bool hlo_flags_help(const HloFlagSet *sets, size_t set_count, const char *topic,
     for (size_t s = 0; s < set_count; s++) {
         for (size_t i = 0; i < sets[s].count; i++) {
             const char *candidate = sets[s].flags[i].topic;
-            if (!opens_topic(sets, s, i) || (!all && strcmp(candidate, topic) != 0)) continue;
+            if (!candidate || !opens_topic(sets, s, i) || (!all && strcmp(candidate, topic) != 0)) continue;
             if (found) hlo_put_char(out, '\n');
             put_topic(sets, set_count, candidate, out);
             found = true;
@@ -301,7 +364,7 @@ static void put_topic_line(const HloFlagSet *sets, size_t set_count, const char 
     for (size_t s = 0; s < set_count; s++) {
         for (size_t i = 0; i < sets[s].count; i++) {
             const HloFlag *flag = &sets[s].flags[i];
-            if (strcmp(flag->topic, topic) != 0) continue;
+            if (!is_of_topic(flag, topic)) continue;
             size_t more = strlen(flag->name) + 3;
             if (width + more > HELP_WIDTH) {
                 hlo_put_char(out, '\n');
@@ -318,7 +381,8 @@ static void put_topic_line(const HloFlagSet *sets, size_t set_count, const char 
 void hlo_flags_topics(const HloFlagSet *sets, size_t set_count, HloBuffer *out) {
     for (size_t s = 0; s < set_count; s++) {
         for (size_t i = 0; i < sets[s].count; i++) {
-            if (opens_topic(sets, s, i)) put_topic_line(sets, set_count, sets[s].flags[i].topic, out);
+            const char *topic = sets[s].flags[i].topic;
+            if (topic && opens_topic(sets, s, i)) put_topic_line(sets, set_count, topic, out);
         }
     }
 }
