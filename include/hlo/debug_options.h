@@ -27,7 +27,8 @@
 typedef struct HloDebugOptions {
 #define HLO_DEBUG_OPTION(place, number, name, kind, words, standard, flag, topic, help) HLO_DEBUG_TYPE_##kind name;
 #include "hlo/debug_options.def"
-    HloVec given;  // const HloFlag *: the flags that were given, in order
+    const char *xla_fuel;  // no field of the message: --xla_fuel's value, `pass=N,…`; "": none
+    HloVec given;          // const HloFlag *: the flags that were given, in order
 } HloDebugOptions;
 
 HloDebugOptions hlo_debug_options_default(void);

@@ -131,9 +131,8 @@ static HloStatus read_IGNORED_BOOL(HloArena *arena, const HloFlag *flag, void *o
     return read_truth(value, &yes) ? hlo_ok() : refuse(flag, "true or false", value);
 }
 
-// pass=N,…: checked, though no pass here counts fuel.
+// pass=N,…: replaces what an earlier flag said.
 static HloStatus read_FUEL(HloArena *arena, const HloFlag *flag, void *options, const char *value) {
-    (void)options;
     HloStringView item;
     for (const char *rest = value; next_item(&rest, ',', &item);) {
         const char *text = hlo_arena_string(arena, item.data, item.size), *equals = strchr(text, '=');
@@ -144,6 +143,7 @@ static HloStatus read_FUEL(HloArena *arena, const HloFlag *flag, void *options, 
                              flag->name, value, text);
         }
     }
+    ((HloDebugOptions *)options)->xla_fuel = value;
     return hlo_ok();
 }
 

@@ -12,6 +12,7 @@
 static const HloDebugOptions standards = {
 #define HLO_DEBUG_OPTION(place, number, name, kind, words, standard, flag, topic, help) .name = standard,
 #include "hlo/debug_options.def"
+    .xla_fuel = "",
 };
 
 static const DebugField fields[] = {
