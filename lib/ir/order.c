@@ -7,95 +7,68 @@
 
 // ---- instructions ---------------------------------------------------------------------------------------
 
-// One instruction whose predecessors are being visited: first control predecessors from last to first, then
-// operands from first to last.
-typedef struct Visit {
-    HloInstruction *inst;
-    size_t next;  // below control_preds.count: control; above: operands
-} Visit;
+// The edges of one computation as numbers. Instructions lie far apart in memory and a walk along their pointers waits
+// for each of them; one scan in list order, where no load waits for another, copies what the walk needs.
+typedef struct Node {
+    uint32_t next, end;  // predecessors still to be visited: a part of Graph.edges
+} Node;
 
-typedef struct VisitStack {
-    Visit *items;
-    size_t count, capacity;
-} VisitStack;
+typedef struct Graph {
+    HloInstruction **insts;  // by id; NULL: removed
+    Node *nodes;             // by id
+    uint32_t *edges;         // ids: of each node the control predecessors from last to first, then the operands
+    size_t edge_count, edge_capacity;
+    uint32_t *starts;  // instructions without users, in list order
+    size_t start_count;
+} Graph;
 
-static void push(HloArena *scratch, VisitStack *stack, HloInstruction *inst) {
-    if (stack->count == stack->capacity)
-        stack->items = hlo_arena_grow(scratch, stack->items, &stack->capacity, 64, sizeof *stack->items);
-    stack->items[stack->count++] = (Visit){inst, 0};
+static void add_edge(Graph *g, HloArena *scratch, const HloComputation *comp, const HloInstruction *before) {
+    if (!before || before->comp != comp) return;
+    if (g->edge_count == g->edge_capacity)
+        g->edges = hlo_arena_grow(scratch, g->edges, &g->edge_capacity, 2 * comp->count + 16, sizeof *g->edges);
+    g->edges[g->edge_count++] = before->id;
 }
 
-static HloInstruction *next_predecessor(Visit *visit) {
-    const HloInstruction *inst = visit->inst;
-    size_t control = inst->control_preds.count;
-    if (visit->next < control) return inst->control_preds.items[control - 1 - visit->next++];
-    if (visit->next - control < inst->operands.count) return inst->operands.items[visit->next++ - control];
-    return NULL;
+static void add_node(Graph *g, HloArena *scratch, HloInstruction *inst) {
+    Node *node = &g->nodes[inst->id];
+    g->insts[inst->id] = inst;
+    node->next = (uint32_t)g->edge_count;
+    for (size_t i = inst->control_preds.count; i-- > 0;)
+        add_edge(g, scratch, inst->comp, inst->control_preds.items[i]);
+    for (size_t i = 0; i < inst->operands.count; i++) add_edge(g, scratch, inst->comp, inst->operands.items[i]);
+    node->end = (uint32_t)g->edge_count;
+    if (!inst->users.count) g->starts[g->start_count++] = inst->id;
 }
 
-static bool has_predecessor_left(const Visit *visit) {
-    return visit->next < visit->inst->control_preds.count + visit->inst->operands.count;
-}
-
-// A walk over one computation and what it has found.
-typedef struct Walk {
-    const HloComputation *comp;
-    HloArena *scratch;
-    HloInstList order;
-    HloBits seen;
-    VisitStack stack;
-    bool met_control;  // an edge of control was followed
-} Walk;
-
-static void visit_from(Walk *w, HloInstruction *start) {
-    if (!hlo_bits_claim(w->seen, start->id)) return;
-    push(w->scratch, &w->stack, start);
-    while (w->stack.count) {
-        Visit *top = &w->stack.items[w->stack.count - 1];
-        if (!has_predecessor_left(top)) {
-            w->order.items[w->order.count++] = top->inst;
-            w->stack.count--;
-            w->met_control = w->met_control || top->inst->control_preds.count;
-            continue;
-        }
-        HloInstruction *before = next_predecessor(top);
-        if (before && before->comp == w->comp && hlo_bits_claim(w->seen, before->id))
-            push(w->scratch, &w->stack, before);
-    }
-}
-
-static bool has_unused_parameter(const HloComputation *comp) {
-    for (size_t i = 0; i < hlo_parameter_count(comp); i++) {
-        const HloInstruction *parameter = hlo_parameter(comp, i);
-        if (parameter && !parameter->users.count && parameter != comp->root) return true;
-    }
-    return false;
-}
-
-// Most computations have one instruction without users, the root. When a walk from it alone reaches all others by
-// data, there can be no second starting point, and the list need not be searched for one.
-static bool root_reaches_all(Walk *w) {
-    HloInstruction *root = w->comp->root;
-    if (!root || root->comp != w->comp || root->users.count || has_unused_parameter(w->comp)) return false;
-    visit_from(w, root);
-    if (w->order.count == w->comp->count && !w->met_control) return true;
-    w->order.count = 0;
-    w->seen = hlo_bits_new(w->scratch, w->comp->id_limit);
-    return false;
+static Graph graph_of(const HloComputation *comp, HloArena *scratch) {
+    Graph g = {
+        .insts = HLO_NEW_ARRAY(scratch, HloInstruction *, comp->id_limit + (size_t)1),
+        .nodes = HLO_NEW_ARRAY(scratch, Node, comp->id_limit + (size_t)1),
+        .starts = HLO_NEW_ARRAY(scratch, uint32_t, comp->count + 1),
+    };
+    HLO_EACH_INST(inst, comp) add_node(&g, scratch, inst);
+    return g;
 }
 
 HloInstList hlo_post_order(const HloComputation *comp, HloArena *scratch) {
-    Walk w = {
-        .comp = comp,
-        .scratch = scratch,
-        .order = {HLO_NEW_ARRAY(scratch, HloInstruction *, comp->count + 1), 0},
-        .seen = hlo_bits_new(scratch, comp->id_limit),
-    };
-    if (root_reaches_all(&w)) return w.order;
-    HLO_EACH_INST(start, comp) {
-        if (!start->users.count) visit_from(&w, start);
+    Graph g = graph_of(comp, scratch);
+    HloInstList order = {HLO_NEW_ARRAY(scratch, HloInstruction *, comp->count + 1), 0};
+    HloBits seen = hlo_bits_new(scratch, comp->id_limit);
+    uint32_t *stack = HLO_NEW_ARRAY(scratch, uint32_t, comp->count + 1);
+    size_t depth = 0;
+    for (size_t i = 0; i < g.start_count; i++) {
+        if (hlo_bits_claim(seen, g.starts[i])) stack[depth++] = g.starts[i];
+        while (depth) {
+            Node *top = &g.nodes[stack[depth - 1]];
+            if (top->next == top->end) {
+                order.items[order.count++] = g.insts[stack[--depth]];
+                continue;
+            }
+            uint32_t before = g.edges[top->next++];
+            if (hlo_bits_claim(seen, before)) stack[depth++] = before;
+        }
     }
-    return w.order;
+    return order;
 }
 
 // ---- computations ---------------------------------------------------------------------------------------

@@ -33,12 +33,28 @@ void hlo_put_slow(HloBuffer *out, const char *data, size_t size) {
     out->data[out->size] = 0;
 }
 
+// Two digits at a time: a division costs more than everything else here.
+static const char pairs[] =
+    "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748495051525354555657"
+    "585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
+
+static size_t digit_count(uint64_t value) {
+    size_t count = 1;
+    for (; value >= 10000; value /= 10000) count += 4;
+    return count + (value >= 10) + (value >= 100) + (value >= 1000);
+}
+
 void hlo_put_uint(HloBuffer *out, uint64_t value) {
-    char digits[20];
-    size_t n = sizeof digits;
-    do digits[--n] = (char)('0' + value % 10);
-    while (value /= 10);
-    hlo_put(out, digits + n, sizeof digits - n);
+    size_t count = digit_count(value);
+    if (out->capacity - out->size <= count && !hlo_buffer_reserve(out, count)) return;
+    out->size += count;
+    char *at = out->data + out->size;
+    *at = 0;
+    for (; value >= 100; value /= 100) memcpy(at -= 2, pairs + 2 * (value % 100), 2);
+    if (value >= 10)
+        memcpy(at - 2, pairs + 2 * value, 2);
+    else
+        at[-1] = (char)('0' + value);
 }
 
 void hlo_put_int(HloBuffer *out, int64_t value) {
@@ -56,7 +72,10 @@ void hlo_put_int_list(HloBuffer *out, const int64_t *values, size_t count) {
 }
 
 void hlo_put_spaces(HloBuffer *out, size_t count) {
-    while (count--) hlo_put_char(out, ' ');
+    if (!hlo_buffer_reserve(out, count)) return;
+    memset(out->data + out->size, ' ', count);
+    out->size += count;
+    out->data[out->size] = 0;
 }
 
 void hlo_putf(HloBuffer *out, const char *format, ...) {

@@ -43,17 +43,39 @@ typedef struct Line {
 
 // ---- instruction lines (print_instruction.c) ------------------------------------------------------------
 
-// Prints everything up to the attributes.
+// Prints everything up to the attributes: `NAME = SHAPE OPCODE(OPERANDS)`.
 void hlo_line_begin(Printer *p, Line *line, const HloInstruction *inst);
 // Prints on until the line is complete (NULL) or the body of the returned computation is to be printed.
 const HloComputation *hlo_line_continue(Printer *p, Line *line);
 
 // The name with `%` and without ids as the options say.
 void hlo_put_name(Printer *p, const char *name);
-// The name of an instruction, canonical if so wanted.
-void hlo_put_inst_name(Printer *p, const HloInstruction *inst);
 // Whether async sugar hides this computation: all its instructions but the root are parameters.
 bool hlo_is_sugared(const HloComputation *comp);
+
+// ---- the end of the output, held in registers -----------------------------------------------------------
+
+// Where the next bytes go. The front of a line is many pieces of a few bytes; appending each through the buffer would
+// load and store the buffer's fields every time. Between cursor_of and cursor_end the buffer is out of date.
+typedef struct Cursor {
+    char *at, *limit;  // limit: the last byte of the capacity, kept for the terminator
+} Cursor;
+
+static inline Cursor cursor_of(HloBuffer *out) {
+    return (Cursor){out->data + out->size, out->data + out->capacity};
+}
+static inline void cursor_end(HloBuffer *out, Cursor c) {
+    if (!c.at) return;  // nothing was ever allocated
+    out->size = (size_t)(c.at - out->data);
+    *c.at = 0;
+}
+Cursor hlo_cursor_put_slow(HloBuffer *out, Cursor c, const char *text, size_t size);
+static inline Cursor cursor_put(HloBuffer *out, Cursor c, const char *text, size_t size) {
+    if ((size_t)(c.limit - c.at) <= size) return hlo_cursor_put_slow(out, c, text, size);
+    memcpy(c.at, text, size);
+    c.at += size;
+    return c;
+}
 
 // ---- attributes (print_attributes.c) --------------------------------------------------------------------
 

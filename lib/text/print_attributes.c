@@ -6,10 +6,15 @@ enum { STATISTIC_DIGITS = 6 };
 
 // ---- small values ---------------------------------------------------------------------------------------
 
+// Keys as they stand in a line, `, dimensions=`.
+static const HloStringView keys[HLO_ATTR_COUNT] = {
+#define HLO_ATTR(name, spelling, kind, detail, standard, scope) \
+    [HLO_ATTR_##name] = {", " spelling "=", sizeof(", " spelling "=") - 1},
+#include "hlo/attributes.def"
+};
+
 void hlo_put_key(HloBuffer *out, HloAttrId id) {
-    hlo_put(out, ", ", 2);
-    hlo_put_string(out, hlo_attr_info(id)->name);
-    hlo_put_char(out, '=');
+    hlo_put(out, keys[id].data, keys[id].size);
 }
 
 static void put_bool(HloBuffer *out, bool value) {

@@ -2,41 +2,95 @@
 
 #include "print.h"
 
+#include <stdint.h>
+
 enum { COMPACT_OPERANDS = 4, SMALL_CONSTANT = 10, ESSENTIAL_INTEGERS = 500000 };
+
+// ---- the cursor -----------------------------------------------------------------------------------------
+
+Cursor hlo_cursor_put_slow(HloBuffer *out, Cursor c, const char *text, size_t size) {
+    cursor_end(out, c);
+    hlo_put(out, text, size);
+    return cursor_of(out);
+}
 
 // ---- names and shapes -----------------------------------------------------------------------------------
 
-void hlo_put_name(Printer *p, const char *name) {
-    if (p->options.percent) hlo_put_char(p->out, '%');
-    hlo_put(p->out, name, p->options.ids ? strlen(name) : strcspn(name, "."));
+// The marks of the bytes of a word that are zero, exact up to the first of them.
+static inline uint64_t zero_bytes(uint64_t word) {
+    return (word - 0x0101010101010101u) & ~word & 0x8080808080808080u;
 }
 
-void hlo_put_inst_name(Printer *p, const HloInstruction *inst) {
-    if (!p->options.canonical_names || !p->names) {
-        hlo_put_name(p, inst->name);
-        return;
+// Interned text, whose end is found while it is copied. Arenas pad what they hold with zeros to 16 bytes, so whole
+// words can be read.
+static inline Cursor put_interned(HloBuffer *out, Cursor c, const char *text) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    enum { WORD = sizeof(uint64_t) };
+    for (; c.limit - c.at > 2 * WORD; text += 2 * WORD, c.at += 2 * WORD) {
+        uint64_t words[2];
+        memcpy(words, text, sizeof words);
+        memcpy(c.at, words, sizeof words);
+        uint64_t first = zero_bytes(words[0]), second = zero_bytes(words[1]);
+        if (!first && !second) continue;
+        c.at += (first ? __builtin_ctzll(first) : 8 * WORD + __builtin_ctzll(second)) / 8;
+        return c;
     }
+#endif
+    return hlo_cursor_put_slow(out, c, text, strlen(text));
+}
+
+static inline Cursor put_name(Printer *p, Cursor c, const char *name) {
+    if (p->options.percent) c = cursor_put(p->out, c, "%", 1);
+    if (p->options.ids) return put_interned(p->out, c, name);
+    return cursor_put(p->out, c, name, strcspn(name, "."));
+}
+
+void hlo_put_name(Printer *p, const char *name) {
+    cursor_end(p->out, put_name(p, cursor_of(p->out), name));
+}
+
+static Cursor put_canonical_name(Printer *p, Cursor c, const HloInstruction *inst) {
     uint32_t *number = &p->names->numbers[inst->id];
     if (!*number) *number = ++p->names->next;
+    cursor_end(p->out, c);
     hlo_put(p->out, "tmp_", 4);
     hlo_put_uint(p->out, *number - 1);
+    return cursor_of(p->out);
+}
+
+static inline Cursor put_inst_name(Printer *p, Cursor c, const HloInstruction *inst) {
+    if (p->options.canonical_names && p->names) return put_canonical_name(p, c, inst);
+    return put_name(p, c, inst->name);
+}
+
+static inline ShapeSpot *shape_spot(const Printer *p, const HloShape *shape) {
+    return &p->spots[((uintptr_t)shape >> 4) % SHAPE_SPOTS];
+}
+
+static Cursor put_new_shape(Printer *p, Cursor c, const HloShape *shape) {
+    cursor_end(p->out, c);
+    size_t start = p->out->size;
+    hlo_put_shape(p->out, shape, p->options.layouts);
+    if (p->spots) *shape_spot(p, shape) = (ShapeSpot){shape, start, p->out->size - start};
+    return cursor_of(p->out);
 }
 
 // A shape as instruction lines show it, copied from where it was printed before if that is known.
-static void put_shape(Printer *p, const HloShape *shape) {
-    HloBuffer *out = p->out;
-    if (!p->spots || !hlo_buffer_reserve(out, 0)) {
-        hlo_put_shape(out, shape, p->options.layouts);
-        return;
+static inline Cursor put_shape(Printer *p, Cursor c, const HloShape *shape) {
+    enum { SHORT = 32 };  // bytes copied at once, whatever the length: the rest is overwritten by what follows
+    const ShapeSpot *spot = p->spots ? shape_spot(p, shape) : NULL;
+    if (!spot || spot->shape != shape) return put_new_shape(p, c, shape);
+    if ((size_t)(c.limit - c.at) <= (spot->size > SHORT ? spot->size : SHORT)) return put_new_shape(p, c, shape);
+    const char *from = p->out->data + spot->start;
+    if (spot->size > SHORT) {
+        memcpy(c.at, from, spot->size);
+    } else {
+        char text[SHORT];  // the 32 bytes may reach to where they are copied to
+        memcpy(text, from, SHORT);
+        memcpy(c.at, text, SHORT);
     }
-    ShapeSpot *spot = &p->spots[((uintptr_t)shape >> 4) % SHAPE_SPOTS];
-    if (spot->shape == shape) {
-        if (hlo_buffer_reserve(out, spot->size)) hlo_put(out, out->data + spot->start, spot->size);
-        return;
-    }
-    size_t start = out->size;
-    hlo_put_shape(out, shape, p->options.layouts);
-    *spot = (ShapeSpot){shape, start, out->size - start};
+    c.at += spot->size;
+    return c;
 }
 
 // ---- async sugar ----------------------------------------------------------------------------------------
@@ -59,16 +113,30 @@ static const HloInstruction *wrapped_operation(const Printer *p, const HloInstru
     return hlo_called(inst, 0)->root;
 }
 
-// `add`; with sugar `add-start`, where the table has `async-start`.
-static void put_opcode(Printer *p, const HloInstruction *inst) {
+// Opcodes as they stand in a line, in rooms of one size, which are copied whole.
+enum { OPCODE_ROOM = 32 };
+static const char opcodes[HLO_OP_COUNT][OPCODE_ROOM] = {
+#define HLO_OPCODE(name, spelling, operands, flags, ...) [HLO_OP_##name] = " " spelling "(",
+#include "hlo/opcodes.def"
+};
+
+// `add(`; with sugar `add-start(`, where the table has `async-start`.
+static inline Cursor put_opcode(Printer *p, Cursor c, const HloInstruction *inst, bool blank) {
     const HloOpInfo *info = hlo_op_info(inst->op);
     const HloInstruction *wrapped = wrapped_operation(p, inst);
-    if (!wrapped) {
-        hlo_put(p->out, info->name, info->name_size);
-        return;
+    if (wrapped) {
+        if (blank) c = cursor_put(p->out, c, " ", 1);
+        const HloOpInfo *base = hlo_op_info(wrapped->op);
+        c = hlo_cursor_put_slow(p->out, c, base->name, base->name_size);
+        c = hlo_cursor_put_slow(p->out, c, info->name + strlen("async"), info->name_size - strlen("async"));
+        return cursor_put(p->out, c, "(", 1);
     }
-    hlo_put_string(p->out, hlo_op_name(wrapped->op));
-    hlo_put_string(p->out, info->name + strlen("async"));
+    const char *text = opcodes[inst->op] + !blank;
+    size_t size = info->name_size + 1 + blank;
+    if (c.limit - c.at <= OPCODE_ROOM) return hlo_cursor_put_slow(p->out, c, text, size);
+    memcpy(c.at, text, OPCODE_ROOM - 1);
+    c.at += size;
+    return c;
 }
 
 // ---- constants ------------------------------------------------------------------------------------------
@@ -111,65 +179,70 @@ static void put_constant(Printer *p, const HloInstruction *inst) {
 
 // ---- operands -------------------------------------------------------------------------------------------
 
-// The operand's name; a get-tuple-element that has no line of its own shows as `base#0#1`.
-static void put_operand_name(Printer *p, const HloInstruction *operand) {
+// The name of a get-tuple-element that has no line of its own: `base#0#1`.
+static Cursor put_compact_name(Printer *p, Cursor c, const HloInstruction *operand) {
     size_t depth = 0;
     const HloInstruction *base = operand;
-    while (p->options.compact_gte && base->op == HLO_OP_GET_TUPLE_ELEMENT && hlo_operand_count(base)) {
-        base = hlo_operand(base, 0);
-        depth++;
-    }
-    hlo_put_inst_name(p, base);
-    if (!depth) return;
+    for (; base->op == HLO_OP_GET_TUPLE_ELEMENT && hlo_operand_count(base); depth++) base = hlo_operand(base, 0);
     int64_t *path = HLO_NEW_ARRAY(p->scratch, int64_t, depth);
     for (size_t i = depth; i-- > 0; operand = hlo_operand(operand, 0)) path[i] = hlo_int(operand, HLO_ATTR_INDEX);
+    cursor_end(p->out, put_inst_name(p, c, base));
     for (size_t i = 0; i < depth; i++) {
         hlo_put_char(p->out, '#');
         hlo_put_int(p->out, path[i]);
     }
+    return cursor_of(p->out);
 }
 
-static void put_operand(Printer *p, const HloInstruction *operand) {
+static inline Cursor put_operand(Printer *p, Cursor c, const HloInstruction *operand) {
     const HloPrintOptions *options = &p->options;
-    if (!operand) {
-        hlo_put_string(p->out, "null ");
-        return;
-    }
+    if (!operand) return cursor_put(p->out, c, "null ", 5);
     bool named = options->canonical_names ? p->names != NULL : options->operand_names;
     if (options->operand_shapes) {
-        put_shape(p, operand->shape);
-        if (named) hlo_put_char(p->out, ' ');
+        c = put_shape(p, c, operand->shape);
+        if (named) c = cursor_put(p->out, c, " ", 1);
     }
-    if (named) put_operand_name(p, operand);
+    if (!named) return c;
+    bool compact = options->compact_gte && operand->op == HLO_OP_GET_TUPLE_ELEMENT;
+    return compact ? put_compact_name(p, c, operand) : put_inst_name(p, c, operand);
 }
 
-static void put_operand_list(Printer *p, const HloInstruction *inst) {
+static Cursor put_operand_index(HloBuffer *out, Cursor c, size_t i) {
+    cursor_end(out, c);
+    hlo_put_string(out, "/*index=");
+    hlo_put_uint(out, i);
+    hlo_put(out, "*/", 2);
+    return cursor_of(out);
+}
+
+static Cursor put_operand_list(Printer *p, Cursor c, const HloInstruction *inst) {
     size_t count = hlo_operand_count(inst), shown = count;
-    size_t interval = (size_t)p->options.operand_index_interval;
+    size_t interval = (size_t)p->options.operand_index_interval, until_index = interval;
     if (p->options.compact_operands && count > COMPACT_OPERANDS) shown = COMPACT_OPERANDS;
     for (size_t i = 0; i < shown; i++) {
-        if (i) hlo_put(p->out, ", ", 2);
-        if (i && interval && i % interval == 0) {
-            hlo_put_string(p->out, "/*index=");
-            hlo_put_uint(p->out, i);
-            hlo_put(p->out, "*/", 2);
+        if (i) c = cursor_put(p->out, c, ", ", 2);
+        if (i && interval && i == until_index) {
+            c = put_operand_index(p->out, c, i);
+            until_index += interval;
         }
-        put_operand(p, hlo_operand(inst, i));
+        c = put_operand(p, c, hlo_operand(inst, i));
     }
-    if (shown == count) return;
+    if (shown == count) return c;
+    cursor_end(p->out, c);
     hlo_put_string(p->out, ", ...(+");
     hlo_put_uint(p->out, count - shown);
     hlo_put_char(p->out, ')');
+    return cursor_of(p->out);
 }
 
-static void put_between_parentheses(Printer *p, const HloInstruction *inst) {
-    if (inst->op == HLO_OP_CONSTANT) {
+static Cursor put_between_parentheses(Printer *p, Cursor c, const HloInstruction *inst) {
+    if (inst->op != HLO_OP_CONSTANT && inst->op != HLO_OP_PARAMETER) return put_operand_list(p, c, inst);
+    cursor_end(p->out, c);
+    if (inst->op == HLO_OP_CONSTANT)
         put_constant(p, inst);
-    } else if (inst->op == HLO_OP_PARAMETER) {
-        if (p->options.parameter_numbers) hlo_put_int(p->out, hlo_parameter_number(inst));
-    } else {
-        put_operand_list(p, inst);
-    }
+    else if (p->options.parameter_numbers)
+        hlo_put_int(p->out, hlo_parameter_number(inst));
+    return cursor_of(p->out);
 }
 
 // ---- callees --------------------------------------------------------------------------------------------
@@ -256,18 +329,17 @@ static const HloComputation *put_callees(Printer *p, Line *line, HloAttrUse use)
 // ---- the line -------------------------------------------------------------------------------------------
 
 void hlo_line_begin(Printer *p, Line *line, const HloInstruction *inst) {
+    HloBuffer *out = p->out;
+    Cursor c = cursor_of(out);
     if (!p->options.canonical_names || p->names) {
-        hlo_put_inst_name(p, inst);
-        hlo_put(p->out, " = ", 3);
+        c = put_inst_name(p, c, inst);
+        c = cursor_put(out, c, " = ", 3);
     }
-    if (p->options.result_shape) {
-        put_shape(p, inst->shape);
-        hlo_put_char(p->out, ' ');
-    }
-    put_opcode(p, inst);
-    hlo_put_char(p->out, '(');
-    put_between_parentheses(p, inst);
-    hlo_put_char(p->out, ')');
+    if (p->options.result_shape) c = put_shape(p, c, inst->shape);
+    c = put_opcode(p, c, inst, p->options.result_shape);
+    c = put_between_parentheses(p, c, inst);
+    c = cursor_put(out, c, ")", 1);
+    cursor_end(out, c);
     *line = (Line){.inst = inst};
 }
 
