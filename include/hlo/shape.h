@@ -60,12 +60,15 @@ struct HloShape {
     const HloLayout *layout;          // arrays: NULL when not set
     const HloShape *const *elements;  // tuples (and buffer): rank shapes
     uint64_t hash;
+    uint32_t parts;  // shapes in it at any level, itself included; UINT32_MAX: that many or more
+    uint32_t depth;  // levels of tuples and buffers, 0 for arrays
 };
 
 enum {
     HLO_SHAPE_DYNAMIC = 1,       // some dimension here or below is dynamic
     HLO_SHAPE_HAS_LAYOUT = 2,    // every array here and below has a layout
     HLO_SHAPE_PLAIN_LAYOUT = 4,  // arrays: the layout is only a minor-to-major order
+    HLO_SHAPE_HAS_BUFFER = 8,    // it is a buffer, or one is below
 };
 
 // The intern tables of one module.

@@ -132,18 +132,16 @@ static const HloInferFn rules[HLO_OP_COUNT] = {
     [HLO_OP_OUTFEED] = hlo_infer_token,
 };
 
-HloStatus hlo_infer_in(HloShapes *shapes, const HloModule *m, const HloInstruction *inst, const HloShape **out) {
-    HloInfer cx = {shapes, inst, m};
-    if (!rules[inst->op]) {
-        return hlo_error(HLO_INVALID_ARGUMENT, "cannot infer shape for opcode: %s", hlo_op_name(inst->op));
+HloStatus hlo_infer_in(const HloInfer *cx, const HloShape **out) {
+    HloOpcode op = cx->inst->op;
+    if (!rules[op]) return hlo_error(HLO_INVALID_ARGUMENT, "cannot infer shape for opcode: %s", hlo_op_name(op));
+    int wanted = hlo_op_info(op)->operand_count;
+    if (wanted >= 0 && hlo_operand_count(cx->inst) != (size_t)wanted) {
+        return hlo_infer_fail(cx, "expected %d operands, found %zu", wanted, hlo_operand_count(cx->inst));
     }
-    int wanted = hlo_op_info(inst->op)->operand_count;
-    if (wanted >= 0 && hlo_operand_count(inst) != (size_t)wanted) {
-        return hlo_infer_fail(&cx, "expected %d operands, found %zu", wanted, hlo_operand_count(inst));
-    }
-    return rules[inst->op](&cx, out);
+    return rules[op](cx, out);
 }
 
 HloStatus hlo_infer_shape(HloModule *m, const HloInstruction *inst, const HloShape **out) {
-    return hlo_infer_in(&m->shapes, m, inst, out);
+    return hlo_infer_in(&(HloInfer){.shapes = &m->shapes, .inst = inst, .m = m}, out);
 }

@@ -161,8 +161,28 @@ void hlo_draft_copy_all(HloDraft *draft, const HloInfer *cx, const HloShape *fro
     for (size_t d = 0; d < from->rank; d++) hlo_draft_copy(draft, d, from, d);
 }
 
+static bool is_declared(const HloInfer *cx, HloType type, HloDims dims) {
+    const HloShape *declared = cx->declared;
+    return declared && declared->type == type && declared->rank == dims.count &&
+           memcmp(declared->dims, dims.data, dims.count * sizeof *dims.data) == 0;
+}
+
+bool hlo_draft_is_declared(const HloDraft *draft, const HloInfer *cx, HloType type) {
+    return is_declared(cx, type, (HloDims){draft->dims, draft->rank});
+}
+
+const HloShape *hlo_infer_retyped(const HloInfer *cx, const HloShape *shape, HloType type, const HloLayout *layout) {
+    if (shape->type == type && shape->layout == layout) return shape;
+    if (is_declared(cx, type, hlo_shape_dims(shape))) return cx->declared;
+    return hlo_shape_array(cx->shapes, type, shape->dims, shape->dynamic, shape->rank, layout);
+}
+
 HloStatus hlo_draft_finish_layout(const HloDraft *draft, const HloInfer *cx, HloType type, const HloLayout *layout,
                                   const HloShape **out) {
+    if (hlo_draft_is_declared(draft, cx, type)) {
+        *out = cx->declared;
+        return hlo_ok();
+    }
     bool any_dynamic = false;
     for (size_t d = 0; d < draft->rank; d++) any_dynamic |= draft->dynamic[d];
     HloShape flat = {.type = type, .rank = draft->rank, .dims = draft->dims};
@@ -176,6 +196,10 @@ HloStatus hlo_draft_finish_layout(const HloDraft *draft, const HloInfer *cx, Hlo
 }
 
 HloStatus hlo_draft_finish(const HloDraft *draft, const HloInfer *cx, HloType type, const HloShape **out) {
+    if (hlo_draft_is_declared(draft, cx, type)) {
+        *out = cx->declared;
+        return hlo_ok();
+    }
     return hlo_draft_finish_layout(draft, cx, type, hlo_layout_default(cx->shapes, draft->rank), out);
 }
 
@@ -183,56 +207,24 @@ HloStatus hlo_draft_finish(const HloDraft *draft, const HloInfer *cx, HloType ty
 
 // Tuples of tuples of tuples … grow without bound in text that grows linearly; past these limits nobody could print
 // the shape any more.
-enum { MAX_TUPLE_LEAVES = 1 << 24, MAX_TUPLE_DEPTH = 8192 };
+enum { MAX_TUPLE_PARTS = 1 << 24, MAX_TUPLE_DEPTH = 8192 };
 
-// Walks a tuple without recursion: false when it exceeds the limits. Each level of `path` is a tuple and the position
-// of the next element in it.
-static bool tuple_is_manageable(HloArena *arena, const HloShape *tuple, size_t *leaves) {
-    typedef struct Level {
-        const HloShape *tuple;
-        size_t next;
-        struct Level *up;
-    } Level;
-    Level *top = HLO_NEW(arena, Level);
-    *top = (Level){tuple, 0, NULL};
-    for (size_t depth = 1; top;) {
-        if (top->next == top->tuple->rank) {
-            top = top->up;
-            depth--;
-            continue;
-        }
-        const HloShape *element = top->tuple->elements[top->next++];
-        if (++*leaves > MAX_TUPLE_LEAVES) return false;
-        if (!hlo_shape_is_tuple(element)) continue;
-        if (++depth > MAX_TUPLE_DEPTH) return false;
-        Level *level = HLO_NEW(arena, Level);
-        *level = (Level){element, 0, top};
-        top = level;
-    }
-    return true;
+bool hlo_shape_is_manageable(const HloShape *shape) {
+    return shape->parts <= MAX_TUPLE_PARTS && shape->depth <= MAX_TUPLE_DEPTH;
 }
 
-bool hlo_shapes_are_manageable(HloArena *arena, const HloShape *const *elements, size_t count) {
-    HloArena scratch = {.trap = arena->trap};
-    size_t leaves = 0;
-    bool fits = true;
-    for (size_t k = 0; k < count && fits; k++) {
-        if (hlo_shape_is_tuple(elements[k])) fits = tuple_is_manageable(&scratch, elements[k], &leaves);
-    }
-    hlo_arena_free(&scratch);
-    return fits;
-}
-
-static HloStatus check_elements(const HloInfer *cx, const HloShape *const *elements, size_t count) {
-    if (hlo_shapes_are_manageable(cx->shapes->arena, elements, count)) return hlo_ok();
-    return hlo_infer_fail(cx, "the tuple has more than %d leaves or %d levels", MAX_TUPLE_LEAVES, MAX_TUPLE_DEPTH);
+static bool is_declared_tuple(const HloInfer *cx, const HloShape *const *elements, size_t count) {
+    const HloShape *declared = cx->declared;
+    if (!declared || !hlo_shape_is_tuple(declared) || declared->rank != count) return false;
+    return !count || memcmp(declared->elements, elements, count * sizeof *elements) == 0;
 }
 
 HloStatus hlo_infer_make_tuple(const HloInfer *cx, const HloShape *const *elements, size_t count,
                                const HloShape **out) {
-    HLO_TRY(check_elements(cx, elements, count));
-    *out = hlo_shape_tuple(cx->shapes, elements, count);
-    return hlo_ok();
+    bool declared = is_declared_tuple(cx, elements, count);
+    *out = declared ? cx->declared : hlo_shape_tuple(cx->shapes, elements, count);
+    if (hlo_shape_is_manageable(*out)) return hlo_ok();
+    return hlo_infer_fail(cx, "the tuple has more than %d parts or %d levels", MAX_TUPLE_PARTS, MAX_TUPLE_DEPTH);
 }
 
 HloStatus hlo_infer_operands_tuple(const HloInfer *cx, size_t first, size_t count, const HloShape **out) {

@@ -91,6 +91,10 @@ static HloStatus check_class(const HloInfer *cx, HloType type) {
     return hlo_infer_fail(cx, "expected a %s element type, found %s", rule->wanted, hlo_type_name(type));
 }
 
+bool hlo_infer_keeps_type(HloOpcode op, HloType type) {
+    return rules[op].result == SAME && rules[op].classes >> hlo_type_class(type) & 1;
+}
+
 static HloType result_type(const HloInfer *cx, HloType type) {
     switch (rules[cx->inst->op].result) {
     case SAME: return type;
@@ -114,8 +118,7 @@ static const HloLayout *layout_for_type(const HloInfer *cx, const HloShape *shap
 
 static const HloShape *with_type(const HloInfer *cx, const HloShape *shape, HloType type) {
     if (shape->type == type) return shape;
-    return hlo_shape_array(cx->shapes, type, shape->dims, shape->dynamic, shape->rank,
-                           layout_for_type(cx, shape, type));
+    return hlo_infer_retyped(cx, shape, type, layout_for_type(cx, shape, type));
 }
 
 // ---- one operand ----------------------------------------------------------------------------------------
@@ -166,7 +169,7 @@ HloStatus hlo_infer_bitcast_convert_to(const HloInfer *cx, HloType type, const H
     }
     int from = storage_bits(x->type), to = storage_bits(type);
     if (from == to) {
-        *out = hlo_shape_array(cx->shapes, type, x->dims, x->dynamic, x->rank, x->layout);
+        *out = hlo_infer_retyped(cx, x, type, x->layout);
         return hlo_ok();
     }
     if (from % to && to % from) {

@@ -27,6 +27,10 @@ HloStatus hlo_infer_transpose(const HloInfer *cx, const HloShape **out) {
         return hlo_infer_fail(cx, "dimensions %s are no permutation of the operand's, %s",
                               hlo_infer_dims_text(cx, dimensions), hlo_infer_text(cx, x));
     }
+    HloDraft draft;
+    hlo_draft_init(&draft, cx, x->rank);
+    for (size_t d = 0; d < x->rank; d++) hlo_draft_copy(&draft, d, x, (size_t)dimensions.data[d]);
+    if (hlo_draft_is_declared(&draft, cx, x->type)) return hlo_draft_finish(&draft, cx, x->type, out);
     *out = hlo_shape_permuted(cx->shapes, x, dimensions);
     return hlo_ok();
 }

@@ -11,13 +11,17 @@ typedef struct HloInfer {
     HloShapes *shapes;  // where results are made
     const HloInstruction *inst;
     const HloModule *m;  // for replica and partition counts
+    // The verifier's: the declared shape, when neither layouts nor dynamic flags count. A rule that comes to its
+    // element type and sizes gives it instead of making a shape. Else NULL.
+    const HloShape *declared;
 } HloInfer;
 
 typedef HloStatus (*HloInferFn)(const HloInfer *cx, const HloShape **out);
 
-// Infers into the given tables: hlo_infer_shape with the module's, the verifier with its own.
-HLO_MUST_USE HloStatus hlo_infer_in(HloShapes *shapes, const HloModule *m, const HloInstruction *inst,
-                                    const HloShape **out);
+// The rule of cx's opcode.
+HLO_MUST_USE HloStatus hlo_infer_in(const HloInfer *cx, const HloShape **out);
+// Elementwise opcodes without more to say: all operands and the result are of one shape, whose element type they take.
+bool hlo_infer_keeps_type(HloOpcode op, HloType type);
 
 // ---- shared by all families -----------------------------------------------------------------------------
 
@@ -82,6 +86,8 @@ static inline void hlo_draft_copy(HloDraft *draft, size_t d, const HloShape *fro
     hlo_draft_set(draft, d, from->dims[from_d], hlo_dim_is_dynamic(from, from_d));
 }
 void hlo_draft_copy_all(HloDraft *draft, const HloInfer *cx, const HloShape *from);
+// True when the verifier's declared shape is what the draft says: finishing it will give that one.
+bool hlo_draft_is_declared(const HloDraft *draft, const HloInfer *cx, HloType type);
 // The finished array with default layout; fails when its size does not fit.
 HLO_MUST_USE HloStatus hlo_draft_finish(const HloDraft *draft, const HloInfer *cx, HloType type, const HloShape **out);
 HLO_MUST_USE HloStatus hlo_draft_finish_layout(const HloDraft *draft, const HloInfer *cx, HloType type,
@@ -90,8 +96,10 @@ HLO_MUST_USE HloStatus hlo_draft_finish_layout(const HloDraft *draft, const HloI
 // A tuple of the given shapes; fails when it gets too deep or has too many leaves to be handled.
 HLO_MUST_USE HloStatus hlo_infer_make_tuple(const HloInfer *cx, const HloShape *const *elements, size_t count,
                                             const HloShape **out);
-// False when tuples among these shapes nest too deep or have too many leaves.
-bool hlo_shapes_are_manageable(HloArena *arena, const HloShape *const *elements, size_t count);
+// False when tuples nest too deep or have too many parts.
+bool hlo_shape_is_manageable(const HloShape *shape);
+// The shape with another element type and layout.
+const HloShape *hlo_infer_retyped(const HloInfer *cx, const HloShape *shape, HloType type, const HloLayout *layout);
 // The shapes of operands [first, first + count) as a tuple, or the only one itself.
 HLO_MUST_USE HloStatus hlo_infer_operands_tuple(const HloInfer *cx, size_t first, size_t count, const HloShape **out);
 

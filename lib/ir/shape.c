@@ -143,17 +143,29 @@ static bool same_shape(const HloShape *a, const HloShape *b) {
 
 static uint32_t shape_flags(const HloShape *shape) {
     if (!hlo_shape_is_array(shape)) {
-        uint32_t dynamic = 0, layout = HLO_SHAPE_HAS_LAYOUT;
+        uint32_t any = shape->type == HLO_BUFFER ? HLO_SHAPE_HAS_BUFFER : 0, all = HLO_SHAPE_HAS_LAYOUT;
         for (size_t i = 0; shape->elements && i < shape->rank; i++) {
-            dynamic |= shape->elements[i]->flags & HLO_SHAPE_DYNAMIC;
-            layout &= shape->elements[i]->flags;
+            any |= shape->elements[i]->flags & (HLO_SHAPE_DYNAMIC | HLO_SHAPE_HAS_BUFFER);
+            all &= shape->elements[i]->flags;
         }
-        return dynamic | layout;
+        return any | all;
     }
     uint32_t flags = shape->dynamic ? HLO_SHAPE_DYNAMIC : 0;
     if (shape->layout) flags |= HLO_SHAPE_HAS_LAYOUT;
     if (shape->layout && layout_is_plain(shape->layout)) flags |= HLO_SHAPE_PLAIN_LAYOUT;
     return flags;
+}
+
+static void measure_tree(HloShape *shape) {
+    uint64_t parts = 1;
+    for (size_t i = 0; shape->elements && i < shape->rank; i++) {
+        const HloShape *element = shape->elements[i];
+        parts += element->parts;
+        if (element->depth >= shape->depth) shape->depth = element->depth + 1;
+        if (parts > UINT32_MAX) parts = UINT32_MAX;
+    }
+    if (shape->elements && !shape->rank) shape->depth = 1;
+    shape->parts = (uint32_t)parts;
 }
 
 static const HloShape *intern_shape(HloShapes *shapes, HloShape wanted) {
@@ -167,6 +179,7 @@ static const HloShape *intern_shape(HloShapes *shapes, HloShape wanted) {
     HloArena *arena = shapes->arena;
     HloShape *copy = hlo_arena_copy(arena, &wanted, sizeof wanted);
     copy->flags = shape_flags(&wanted);
+    measure_tree(copy);
     if (wanted.dims) copy->dims = hlo_arena_copy(arena, wanted.dims, wanted.rank * sizeof(int64_t));
     if (wanted.dynamic) copy->dynamic = hlo_arena_copy(arena, wanted.dynamic, wanted.rank * sizeof(bool));
     if (wanted.elements) {

@@ -1,10 +1,15 @@
-// The verifier's run: phases in order, the first failure ends it (verifier chapter §3).
+// The verifier's run; the first failure ends it (verifier chapter §3).
+//
+// One walk over all instructions checks structure, and whatever a rule can tell from an instruction and its operands.
+// It notes what the few rules need that look further (calls, asynchronous pairs, channels, buffers); they run when all
+// structure is known to be sound.
 
 #include "verify_rules.h"
 
 // ---- reporting ------------------------------------------------------------------------------------------
 
 HloStatus hlo_verify_context(HloStatus status, const HloInstruction *inst, const char *rule) {
+    if (hlo_is_ok(status)) return status;
     return hlo_error_context(status, "instruction '%s' (%s in '%s') breaks rule %s", inst->name, hlo_op_name(inst->op),
                              inst->comp ? inst->comp->name : "", rule);
 }
@@ -51,8 +56,20 @@ bool hlo_verify_types_agree(const HloVerify *v, HloType a, HloType b) {
     return a == b || (v->options.allow_mixed_precision && hlo_types_agree(a, b));
 }
 
-HloStatus hlo_verify_infer(HloVerify *v, const HloInstruction *inst, const HloShape **out) {
-    return hlo_verify_context(hlo_infer_in(&v->shapes, v->m, inst, out), inst, "operands");
+HloInfer hlo_verify_inference(HloVerify *v, const HloInstruction *inst, HloVerifyCompare compare) {
+    bool loose = compare == HLO_COMPARE_LOOSE || !v->options.layout_sensitive;
+    return (HloInfer){.shapes = &v->shapes, .inst = inst, .m = v->m, .declared = loose ? inst->shape : NULL};
+}
+
+HloStatus hlo_verify_infer(HloVerify *v, const HloInstruction *inst, HloVerifyCompare compare, const HloShape **out) {
+    HloInfer cx = hlo_verify_inference(v, inst, compare);
+    return hlo_verify_context(hlo_infer_in(&cx, out), inst, "operands");
+}
+
+HloStatus hlo_verify_inferred(HloVerify *v, const HloInstruction *inst, HloVerifyCompare compare) {
+    const HloShape *inferred;
+    HLO_TRY(hlo_verify_infer(v, inst, compare, &inferred));
+    return hlo_verify_result(v, inst, inferred, compare);
 }
 
 HloStatus hlo_verify_operand_count(const HloInstruction *inst, size_t wanted) {
@@ -74,25 +91,25 @@ HloStatus hlo_verify_callee_thread(const HloInstruction *inst, const HloComputat
 
 // ---- the run --------------------------------------------------------------------------------------------
 
-static HloStatus verify_computations(HloVerify *v) {
-    HLO_EACH_COMP(comp, v->m) {
-        v->in_fusion = hlo_is_fusion_computation(comp);
-        HLO_EACH_INST(inst, comp) HLO_TRY(hlo_verify_instruction(v, inst));
-        HLO_EACH_INST(inst, comp) HLO_TRY(hlo_verify_sharding(v, inst));
-    }
+static HloStatus check_entry(const HloVerify *v) {
+    const HloModule *m = v->m;
+    if (!m->name || !m->name[0]) return hlo_verify_fail_module(HLO_INTERNAL, "has-name", "it has no name");
+    if (!m->entry || m->entry->m != m)
+        return hlo_verify_fail_module(HLO_INTERNAL, "has-entry", "it has no entry computation");
     return hlo_ok();
 }
 
 static HloStatus verify_all(void *data) {
     HloVerify *v = data;
-    HLO_TRY(hlo_verify_structure(v));
-    HLO_TRY(hlo_verify_async_pairs(v));
-    HLO_TRY(hlo_verify_channels(v));
-    HLO_TRY(verify_computations(v));
-    HLO_TRY(hlo_verify_buffers(v));
+    HLO_TRY(check_entry(v));
+    v->walked = hlo_bits_new(v->arena, v->m->computation_id_limit);
+    v->bodies = hlo_bits_new(v->arena, v->m->computation_id_limit);
+    HLO_EACH_COMP(comp, v->m) HLO_TRY(hlo_verify_computation(v, comp));
+    HLO_TRY(hlo_verify_calls(v));
+    HLO_TRY(hlo_verify_late(v));
+    if (v->has_buffers) HLO_TRY(hlo_verify_buffers(v));
     HLO_TRY(hlo_verify_schedule(v));
-    HLO_TRY(hlo_verify_header(v));
-    return hlo_verify_origins(v);
+    return hlo_verify_header(v);
 }
 
 HloStatus hlo_verify_module(const HloModule *m, const HloVerifyOptions *options) {

@@ -55,6 +55,40 @@ static HloStatus require_wrapped(HloVerify *v, const HloInstruction *inst, const
     return hlo_verify_fail(inst, HLO_INTERNAL, "async-chain", "its chain does not begin with an async-start");
 }
 
+// ---- bodies ---------------------------------------------------------------------------------------------
+
+static bool is_grouped(const HloInstruction *start) {
+    return hlo_frontend_attribute(start, "_collectives_group") != NULL;
+}
+
+// The only async-start that calls a computation; NULL when there is none or more than one.
+static const HloInstruction *only_start(const HloComputation *comp, size_t *count) {
+    const HloInstruction *start = NULL;
+    *count = 0;
+    for (size_t i = 0; i < comp->callers.count; i++) {
+        const HloInstruction *caller = comp->callers.items[i];
+        if (caller->op != HLO_OP_ASYNC_START) continue;
+        start = caller;
+        ++*count;
+    }
+    return *count == 1 ? start : NULL;
+}
+
+// On the main thread an async body is one operation and its parameters.
+static HloStatus check_body(HloVerify *v, const HloComputation *comp) {
+    if (!hlo_bits_claim(v->bodies, comp->id)) return hlo_ok();
+    size_t starts, others = 0, elements = 0;
+    const HloInstruction *start = only_start(comp, &starts);
+    if (!starts || strcmp(hlo_verify_thread(comp), "main") != 0 || (start && is_grouped(start))) return hlo_ok();
+    HLO_EACH_INST(inst, comp) {
+        if (inst == comp->root || inst->op == HLO_OP_PARAMETER) continue;
+        others++;
+        elements += inst->op == HLO_OP_GET_TUPLE_ELEMENT;
+    }
+    if (others == elements) return hlo_ok();
+    return hlo_verify_fail_comp(comp, "async-body", "%zu instructions beside root and parameters", others);
+}
+
 // ---- shapes ---------------------------------------------------------------------------------------------
 
 // ((parameters…), result, context…)
@@ -104,6 +138,7 @@ HloStatus hlo_verify_async_start(HloVerify *v, const HloInstruction *inst) {
     HLO_TRY(require_wrapped(v, inst, &wrapped));
     HLO_TRY(check_async_shape(v, inst, wrapped));
     HLO_TRY(check_async_thread(inst, wrapped));
+    HLO_TRY(check_body(v, wrapped));
     HLO_TRY(check_bound(v, inst, 0, inst->shape->elements[0], 0));
     return hlo_verify_aliases(v, inst);
 }
@@ -174,7 +209,7 @@ static const PairRow *find_row(const PairRow *rows, size_t count, HloOpcode op) 
     return NULL;
 }
 
-static bool is_async_body_root(const HloInstruction *inst) {
+bool hlo_verify_is_async_root(const HloInstruction *inst) {
     if (inst->comp->root != inst) return false;
     for (size_t i = 0; i < inst->comp->callers.count; i++) {
         const HloInstruction *caller = inst->comp->callers.items[i];
@@ -198,7 +233,7 @@ static HloStatus check_consumer(const HloInstruction *inst, const PairRow *row) 
     const HloInstruction *consumer = NULL;
     size_t count = 0;
     bool transfer = inst->op == HLO_OP_SEND || inst->op == HLO_OP_RECV;
-    if (transfer && is_async_body_root(inst)) return hlo_ok();
+    if (transfer && hlo_verify_is_async_root(inst)) return hlo_ok();
     for (size_t k = 0; k < hlo_user_count(inst); k++) {
         if (is_control_dependency(hlo_user(inst, k))) continue;
         consumer = hlo_user(inst, k);
@@ -220,62 +255,22 @@ static HloStatus check_producer(const HloInstruction *inst, const PairRow *row) 
 
 // Async values may be used only as operand 0 of an update or a done.
 static HloStatus check_async_uses(const HloInstruction *inst) {
-    for (size_t k = 0; k < hlo_operand_count(inst); k++) {
-        if (!is_open(hlo_operand(inst, k)->op)) continue;
-        if (k == 0 && (inst->op == HLO_OP_ASYNC_UPDATE || inst->op == HLO_OP_ASYNC_DONE)) continue;
-        return hlo_verify_fail(inst, HLO_INTERNAL, "async-use", "operand %zu, '%s', is an async value", k,
-                               hlo_operand(inst, k)->name);
-    }
-    return hlo_ok();
-}
-
-// ---- bodies ---------------------------------------------------------------------------------------------
-
-static bool is_grouped(const HloInstruction *start) {
-    const HloStringMap *map = hlo_data(start, HLO_ATTR_FRONTEND_ATTRIBUTES);
-    for (size_t i = 0; map && i < map->count; i++) {
-        if (strcmp(map->pairs[i].key, "_collectives_group") == 0) return true;
-    }
-    return false;
-}
-
-// The only async-start that calls a computation; NULL when there is none or more than one.
-static const HloInstruction *only_start(const HloComputation *comp, size_t *count) {
-    const HloInstruction *start = NULL;
-    *count = 0;
-    for (size_t i = 0; i < comp->callers.count; i++) {
-        const HloInstruction *caller = comp->callers.items[i];
-        if (caller->op != HLO_OP_ASYNC_START) continue;
-        start = caller;
-        ++*count;
-    }
-    return *count == 1 ? start : NULL;
-}
-
-// On the main thread an async body is one operation and its parameters.
-static HloStatus check_body(const HloComputation *comp) {
-    size_t starts, others = 0, elements = 0;
-    const HloInstruction *start = only_start(comp, &starts);
-    if (!starts || strcmp(hlo_verify_thread(comp), "main") != 0 || (start && is_grouped(start))) return hlo_ok();
-    HLO_EACH_INST(inst, comp) {
-        if (inst == comp->root || inst->op == HLO_OP_PARAMETER) continue;
-        others++;
-        elements += inst->op == HLO_OP_GET_TUPLE_ELEMENT;
-    }
-    if (others == elements) return hlo_ok();
-    return hlo_verify_fail_comp(comp, "async-body", "%zu instructions beside root and parameters", others);
-}
-
-HloStatus hlo_verify_async_pairs(HloVerify *v) {
-    HLO_EACH_COMP(comp, v->m) {
-        HLO_EACH_INST(inst, comp) {
-            const PairRow *consumer = find_row(consumers, HLO_COUNT(consumers), inst->op);
-            const PairRow *producer = find_row(producers, HLO_COUNT(producers), inst->op);
-            HLO_TRY(check_async_uses(inst));
-            if (consumer) HLO_TRY(check_consumer(inst, consumer));
-            if (producer) HLO_TRY(check_producer(inst, producer));
+    for (size_t i = 0; i < hlo_user_count(inst); i++) {
+        const HloInstruction *user = hlo_user(inst, i);
+        bool continues = user->op == HLO_OP_ASYNC_UPDATE || user->op == HLO_OP_ASYNC_DONE;
+        for (size_t k = continues; k < hlo_operand_count(user); k++) {
+            if (hlo_operand(user, k) != inst) continue;
+            return hlo_verify_fail(user, HLO_INTERNAL, "async-use", "operand %zu, '%s', is an async value", k,
+                                   inst->name);
         }
-        HLO_TRY(check_body(comp));
     }
     return hlo_ok();
+}
+
+HloStatus hlo_verify_pair(const HloInstruction *inst) {
+    const PairRow *consumer = find_row(consumers, HLO_COUNT(consumers), inst->op);
+    const PairRow *producer = find_row(producers, HLO_COUNT(producers), inst->op);
+    if (is_open(inst->op)) HLO_TRY(check_async_uses(inst));
+    if (consumer) HLO_TRY(check_consumer(inst, consumer));
+    return producer ? check_producer(inst, producer) : hlo_ok();
 }

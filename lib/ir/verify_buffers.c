@@ -6,12 +6,7 @@
 // ---- where ----------------------------------------------------------------------------------------------
 
 static bool has_buffer(const HloShape *shape) {
-    if (shape->type == HLO_BUFFER) return true;
-    if (!hlo_shape_is_tuple(shape)) return false;
-    for (size_t k = 0; k < shape->rank; k++) {
-        if (has_buffer(shape->elements[k])) return true;
-    }
-    return false;
+    return shape->flags & HLO_SHAPE_HAS_BUFFER;
 }
 
 static bool may_hold_buffers(const HloVerify *v, const HloInstruction *inst) {
@@ -84,6 +79,10 @@ static HloStatus check_handed_on(const HloVerify *v, const HloInstruction *inst)
     return hlo_verify_fail(inst, HLO_INVALID_ARGUMENT, "buffer-alias",
                            "%zu buffers come in, %zu go out, %zu are aliased", taken, count_buffers(inst->shape),
                            handed);
+}
+
+bool hlo_verify_is_buffer_call(const char *target) {
+    return strcmp(target, "Pin") == 0 || strcmp(target, "Unpin") == 0 || strcmp(target, "CreateBuffer") == 0;
 }
 
 static HloStatus check_call(const HloVerify *v, const HloInstruction *inst) {

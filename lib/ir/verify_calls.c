@@ -89,14 +89,6 @@ HloStatus hlo_verify_conditional(HloVerify *v, const HloInstruction *inst) {
 
 // ---- call -----------------------------------------------------------------------------------------------
 
-static const char *frontend_attribute(const HloInstruction *inst, const char *key) {
-    const HloStringMap *map = hlo_data(inst, HLO_ATTR_FRONTEND_ATTRIBUTES);
-    for (size_t i = 0; map && i < map->count; i++) {
-        if (strcmp(map->pairs[i].key, key) == 0) return map->pairs[i].value;
-    }
-    return NULL;
-}
-
 static bool is_whole_number(const char *text) {
     return text[0] && strspn(text, "0123456789") == strlen(text);
 }
@@ -104,9 +96,9 @@ static bool is_whole_number(const char *text) {
 // A composite names what it stands for in its frontend attributes; its own attributes and version are optional.
 static HloStatus check_composite(const HloInstruction *inst) {
     if (!hlo_int(inst, HLO_ATTR_IS_COMPOSITE)) return hlo_ok();
-    const char *name = frontend_attribute(inst, "composite.name");
-    const char *attributes = frontend_attribute(inst, "composite.attributes");
-    const char *version = frontend_attribute(inst, "composite.version");
+    const char *name = hlo_frontend_attribute(inst, "composite.name");
+    const char *attributes = hlo_frontend_attribute(inst, "composite.attributes");
+    const char *version = hlo_frontend_attribute(inst, "composite.version");
     bool valid = name && name[0] && (!attributes || attributes[0]) && (!version || is_whole_number(version));
     if (valid) return hlo_ok();
     return hlo_verify_fail(inst, HLO_INVALID_ARGUMENT, "composite-attributes",
@@ -141,7 +133,7 @@ static bool alias_shapes_match(const HloVerify *v, const HloInstruction *inst, c
         b = unwrapped(b);
     }
     if (!v->options.layout_sensitive) return hlo_shape_compatible(a, b);
-    bool relaxed = v->in_fusion || (inst->comp != v->m->entry && !inst->comp->callers.count);
+    bool relaxed = hlo_is_fusion_computation(inst->comp) || (inst->comp != v->m->entry && !inst->comp->callers.count);
     return hlo_shape_equal(a, b, relaxed ? HLO_IGNORE_TILES | HLO_IGNORE_MEMORY_SPACE : HLO_IGNORE_NOTHING);
 }
 
@@ -195,10 +187,11 @@ static HloStatus check_seed_call(const HloVerify *v, const HloInstruction *inst)
 
 HloStatus hlo_verify_custom_call(HloVerify *v, const HloInstruction *inst) {
     const char *target = hlo_text(inst, HLO_ATTR_CUSTOM_CALL_TARGET);
+    v->has_buffers |= hlo_verify_is_buffer_call(target);
     const HloShapeList *constraints = hlo_data(inst, HLO_ATTR_OPERAND_LAYOUT_CONSTRAINTS);
     bool free_layout = strcmp(target, "LayoutConstraint") == 0 || strcmp(target, "control_dep") == 0;
     if (constraints && !free_layout) HLO_TRY(check_layout_constraints(v, inst, constraints));
     if (strcmp(target, "GetRngSeed") == 0) HLO_TRY(check_seed_call(v, inst));
-    if (frontend_attribute(inst, "xla_skip_custom_call_alias_shape_check")) return hlo_ok();
+    if (hlo_frontend_attribute(inst, "xla_skip_custom_call_alias_shape_check")) return hlo_ok();
     return hlo_verify_aliases(v, inst);
 }

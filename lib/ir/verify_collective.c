@@ -103,7 +103,7 @@ static HloStatus check_groups(const HloVerify *v, const HloInstruction *inst) {
 
 // A collective over `shards` devices needs groups of that size; a size of 1 means that nothing is known.
 static HloStatus check_shards(const HloVerify *v, const HloInstruction *inst, int64_t shards) {
-    HloInfer cx = {(HloShapes *)&v->shapes, inst, v->m};
+    HloInfer cx = {.shapes = (HloShapes *)&v->shapes, .inst = inst, .m = v->m};
     int64_t size = 1;
     HLO_TRY(hlo_verify_context(hlo_infer_subgroup_size(&cx, &size), inst, "replica-groups"));
     if (size == 1 || size == shards) return hlo_ok();
@@ -183,7 +183,7 @@ HloStatus hlo_verify_all_gather(HloVerify *v, const HloInstruction *inst) {
                                "expected a pair of operands and results, declared as %s", hlo_verify_text(v, declared));
     }
     const HloShape *operands;
-    HloInfer cx = {&v->shapes, inst, v->m};
+    HloInfer cx = {.shapes = &v->shapes, .inst = inst, .m = v->m};
     HLO_TRY(check_sharded(v, inst, declared->elements[1], true));
     HLO_TRY(hlo_infer_operands_tuple(&cx, 0, hlo_operand_count(inst), &operands));
     if (hlo_verify_compatible(v, operands, declared->elements[0])) return hlo_ok();
@@ -200,8 +200,9 @@ HloStatus hlo_verify_reduce_scatter(HloVerify *v, const HloInstruction *inst) {
 
 HloStatus hlo_verify_all_reduce(HloVerify *v, const HloInstruction *inst) {
     const HloShape *inferred;
+    v->all_reduce[hlo_int(inst, HLO_ATTR_CONSTRAIN_LAYOUT) != 0] = inst;
     HLO_TRY(check_groups(v, inst));
-    HLO_TRY(hlo_verify_infer(v, inst, &inferred));
+    HLO_TRY(hlo_verify_infer(v, inst, HLO_COMPARE_LOOSE, &inferred));
     HLO_TRY(hlo_verify_result(v, inst, inferred, HLO_COMPARE_LOOSE));
     if (inst->op != HLO_OP_ALL_REDUCE || !hlo_has(inst, HLO_ATTR_CHANNEL_ID) ||
         hlo_int(inst, HLO_ATTR_CHANNEL_ID) > 0) {
@@ -213,7 +214,7 @@ HloStatus hlo_verify_all_reduce(HloVerify *v, const HloInstruction *inst) {
 
 // The tuple form takes one operand for each member of a group, all of one shape; layouts count in every mode.
 static HloStatus check_tuple_all_to_all(const HloVerify *v, const HloInstruction *inst) {
-    HloInfer cx = {(HloShapes *)&v->shapes, inst, v->m};
+    HloInfer cx = {.shapes = (HloShapes *)&v->shapes, .inst = inst, .m = v->m};
     int64_t size = 1;
     HLO_TRY(hlo_verify_context(hlo_infer_subgroup_size(&cx, &size), inst, "replica-groups"));
     if ((int64_t)hlo_operand_count(inst) != size) {
@@ -242,7 +243,7 @@ static bool has_bounded_dynamic(const HloShape *shape) {
 HloStatus hlo_verify_all_to_all(HloVerify *v, const HloInstruction *inst) {
     const HloShape *inferred;
     HLO_TRY(check_groups(v, inst));
-    HLO_TRY(hlo_verify_infer(v, inst, &inferred));
+    HLO_TRY(hlo_verify_infer(v, inst, HLO_COMPARE_LOOSE, &inferred));
     if (!hlo_has(inst, HLO_ATTR_DIMENSION)) {
         HLO_TRY(check_tuple_all_to_all(v, inst));
     } else if (has_bounded_dynamic(hlo_operand(inst, 0)->shape)) {
@@ -265,7 +266,7 @@ HloStatus hlo_verify_ragged_all_to_all(HloVerify *v, const HloInstruction *inst)
         return hlo_verify_fail(inst, HLO_INTERNAL, "operands", "operand %zu, %s, must be of rank 1 or 2 and like %s", k,
                                hlo_verify_text(v, x), hlo_verify_text(v, first));
     }
-    HLO_TRY(hlo_verify_infer(v, inst, &inferred));
+    HLO_TRY(hlo_verify_infer(v, inst, HLO_COMPARE_LOOSE, &inferred));
     return hlo_verify_result(v, inst, inferred, HLO_COMPARE_LOOSE);
 }
 
@@ -367,7 +368,7 @@ HloStatus hlo_verify_collective_permute(HloVerify *v, const HloInstruction *inst
     bool in_place = slices && hlo_operand_count(inst) == 4;
     if (in_place) HLO_TRY(check_in_place(v, inst));
     HLO_TRY(check_pairs(v, inst, in_place ? IN_PLACE_USES : 1));
-    HLO_TRY(hlo_verify_infer(v, inst, &inferred));
+    HLO_TRY(hlo_verify_infer(v, inst, HLO_COMPARE_LOOSE, &inferred));
     if (inst->op == HLO_OP_COLLECTIVE_PERMUTE_START) return check_permute_start(v, inst, inferred);
     return hlo_verify_result(v, inst, inferred, HLO_COMPARE_LOOSE);
 }

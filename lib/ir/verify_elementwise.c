@@ -17,24 +17,16 @@ static HloStatus check_no_broadcast(const HloVerify *v, const HloInstruction *in
     return hlo_ok();
 }
 
-static HloStatus check_accuracy(const HloInstruction *inst) {
-    if (hlo_op_uses(inst->op, HLO_ATTR_RESULT_ACCURACY) || !hlo_has(inst, HLO_ATTR_RESULT_ACCURACY)) return hlo_ok();
-    return hlo_verify_fail(inst, HLO_INTERNAL, "result-accuracy", "this opcode has no accuracy to choose");
-}
-
 static HloStatus check_typed(HloVerify *v, const HloInstruction *inst,
                              HloStatus (*infer)(const HloInfer *, HloType, const HloShape **)) {
-    HloInfer cx = {&v->shapes, inst, v->m};
+    HloInfer cx = hlo_verify_inference(v, inst, HLO_COMPARE_LOOSE);
     const HloShape *inferred;
     HLO_TRY(hlo_verify_context(infer(&cx, inst->shape->type, &inferred), inst, "operands"));
     return hlo_verify_result(v, inst, inferred, HLO_COMPARE_LOOSE);
 }
 
 HloStatus hlo_verify_elementwise(HloVerify *v, const HloInstruction *inst) {
-    const HloShape *inferred;
-    HLO_TRY(hlo_verify_infer(v, inst, &inferred));
-    HLO_TRY(hlo_verify_result(v, inst, inferred, HLO_COMPARE_LOOSE));
-    HLO_TRY(check_accuracy(inst));
+    HLO_TRY(hlo_verify_inferred(v, inst, HLO_COMPARE_LOOSE));
     return check_no_broadcast(v, inst);
 }
 
@@ -71,7 +63,6 @@ HloStatus hlo_verify_compare(HloVerify *v, const HloInstruction *inst) {
 
 HloStatus hlo_verify_convert(HloVerify *v, const HloInstruction *inst) {
     HLO_TRY(check_typed(v, inst, hlo_infer_convert_to));
-    HLO_TRY(check_accuracy(inst));
     return check_no_broadcast(v, inst);
 }
 

@@ -105,13 +105,7 @@ static HloStatus check_aliases(const HloVerify *v) {
 // ---- all-reduces ----------------------------------------------------------------------------------------
 
 static HloStatus check_all_reduces(const HloVerify *v) {
-    const HloInstruction *seen[2] = {NULL, NULL};  // without and with constrain_layout
-    HLO_EACH_COMP(comp, v->m) {
-        HLO_EACH_INST(inst, comp) {
-            if (inst->op != HLO_OP_ALL_REDUCE && inst->op != HLO_OP_ALL_REDUCE_START) continue;
-            seen[hlo_int(inst, HLO_ATTR_CONSTRAIN_LAYOUT) != 0] = inst;
-        }
-    }
+    const HloInstruction *const *seen = v->all_reduce;
     if (!seen[0] || !seen[1]) return hlo_ok();
     return hlo_verify_fail(seen[1], HLO_FAILED_PRECONDITION, "all-reduce-layouts",
                            "it constrains its layout, '%s' does not", seen[0]->name);

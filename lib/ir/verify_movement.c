@@ -2,10 +2,29 @@
 
 #include "verify_rules.h"
 
-HloStatus hlo_verify_nothing(HloVerify *v, const HloInstruction *inst) {
+// Its place among the parameters; the walk compares their number.
+HloStatus hlo_verify_parameter(HloVerify *v, const HloInstruction *inst) {
     (void)v;
-    (void)inst;
-    return hlo_ok();
+    const HloComputation *comp = inst->comp;
+    int64_t number = hlo_parameter_number(inst);
+    if (number >= 0 && (uint64_t)number < hlo_parameter_count(comp) && hlo_parameter(comp, (size_t)number) == inst) {
+        return hlo_ok();
+    }
+    return hlo_verify_fail(inst, HLO_INTERNAL, "parameter-numbers", "it is not number %lld of %zu", (long long)number,
+                           hlo_parameter_count(comp));
+}
+
+// ---- tuples ---------------------------------------------------------------------------------------------
+
+HloStatus hlo_verify_tuple(HloVerify *v, const HloInstruction *inst) {
+    const HloShape *shape = inst->shape;
+    bool same = hlo_shape_is_tuple(shape) && shape->rank == hlo_operand_count(inst);
+    for (size_t k = 0; same && k < shape->rank; k++) same = shape->elements[k] == hlo_operand(inst, k)->shape;
+    return same ? hlo_ok() : hlo_verify_inferred(v, inst, HLO_COMPARE_SAME);
+}
+
+HloStatus hlo_verify_get_tuple_element(HloVerify *v, const HloInstruction *inst) {
+    return hlo_verify_inferred(v, inst, HLO_COMPARE_SAME);
 }
 
 HloStatus hlo_verify_constant(HloVerify *v, const HloInstruction *inst) {
@@ -123,8 +142,8 @@ HloStatus hlo_verify_dynamic_update_slice(HloVerify *v, const HloInstruction *in
     if (hlo_operand_count(inst) && hlo_operand(inst, 0)->shape->type == HLO_BUFFER) {
         return hlo_verify_result(v, inst, hlo_operand(inst, 0)->shape, HLO_COMPARE_SAME);
     }
-    HLO_TRY(hlo_verify_infer(v, inst, &inferred));
-    if (v->options.layout_sensitive && v->in_fusion) {
+    HLO_TRY(hlo_verify_infer(v, inst, HLO_COMPARE_SAME, &inferred));
+    if (v->options.layout_sensitive && hlo_is_fusion_computation(inst->comp)) {
         if (hlo_shape_equal(inferred, inst->shape, HLO_IGNORE_TILES | HLO_IGNORE_MEMORY_SPACE)) return hlo_ok();
     }
     return hlo_verify_result(v, inst, inferred, HLO_COMPARE_SAME);

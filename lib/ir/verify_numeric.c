@@ -7,7 +7,7 @@
 // Whatever element type is declared goes.
 static HloStatus check_declared_type(HloVerify *v, const HloInstruction *inst,
                                      HloStatus (*infer)(const HloInfer *, HloType, const HloShape **)) {
-    HloInfer cx = {&v->shapes, inst, v->m};
+    HloInfer cx = hlo_verify_inference(v, inst, HLO_COMPARE_LOOSE);
     const HloShape *inferred;
     if (!hlo_shape_is_array(inst->shape)) {
         return hlo_verify_fail(inst, HLO_INTERNAL, "result-shape", "expected an array, declared as %s",
@@ -23,7 +23,7 @@ HloStatus hlo_verify_dot(HloVerify *v, const HloInstruction *inst) {
 
 HloStatus hlo_verify_ragged_dot(HloVerify *v, const HloInstruction *inst) {
     const HloShape *inferred;
-    HLO_TRY(hlo_verify_infer(v, inst, &inferred));
+    HLO_TRY(hlo_verify_infer(v, inst, HLO_COMPARE_LOOSE, &inferred));
     if (hlo_shape_same_dims(inferred, inst->shape)) return hlo_ok();
     return hlo_verify_result(v, inst, inferred, HLO_COMPARE_LOOSE);
 }
@@ -71,7 +71,7 @@ HloStatus hlo_verify_scaled_dot(HloVerify *v, const HloInstruction *inst) {
 // Without mixed precision the parameters of the computation have exactly the operands' element types.
 HloStatus hlo_verify_reducer_types(HloVerify *v, const HloInstruction *inst) {
     const HloShape *inferred;
-    HLO_TRY(hlo_verify_infer(v, inst, &inferred));
+    HLO_TRY(hlo_verify_infer(v, inst, HLO_COMPARE_LOOSE, &inferred));
     HLO_TRY(hlo_verify_result(v, inst, inferred, HLO_COMPARE_LOOSE));
     const HloComputation *callee = hlo_called(inst, 0);
     for (size_t k = 0; !v->options.allow_mixed_precision && k < hlo_operand_count(inst); k++) {
@@ -123,7 +123,7 @@ static HloStatus check_sorted_arrays(const HloVerify *v, const HloInstruction *i
 
 HloStatus hlo_verify_sort(HloVerify *v, const HloInstruction *inst) {
     const HloShape *inferred;
-    HLO_TRY(hlo_verify_infer(v, inst, &inferred));
+    HLO_TRY(hlo_verify_infer(v, inst, HLO_COMPARE_LOOSE, &inferred));
     if (!inst->called.count) return hlo_verify_fail(inst, HLO_INTERNAL, "callees", "it calls no computation");
     HLO_TRY(check_sorted_arrays(v, inst));
     HLO_TRY(check_comparator(v, inst, hlo_called(inst, 0)));
@@ -246,7 +246,7 @@ HloStatus hlo_verify_rng_bit_generator(HloVerify *v, const HloInstruction *inst)
 
 HloStatus hlo_verify_rng_state(HloVerify *v, const HloInstruction *inst) {
     const HloShape *inferred;
-    HLO_TRY(hlo_verify_infer(v, inst, &inferred));
+    HLO_TRY(hlo_verify_infer(v, inst, HLO_COMPARE_LOOSE, &inferred));
     if (hlo_shape_compatible(inferred, inst->shape)) return hlo_ok();
     return hlo_verify_result(v, inst, inferred, HLO_COMPARE_LOOSE);
 }

@@ -14,14 +14,8 @@ static bool matches(const HloShape *shape, const HloOrigin *origin) {
     return true;
 }
 
-HloStatus hlo_verify_origins(HloVerify *v) {
-    HLO_EACH_COMP(comp, v->m) {
-        HLO_EACH_INST(inst, comp) {
-            const HloOrigin *origin = hlo_data(inst, HLO_ATTR_ORIGIN);
-            if (!origin || origin->synthetic_call || matches(inst->shape, origin)) continue;
-            return hlo_verify_fail(inst, HLO_INTERNAL, "original-value", "the origin has another structure than %s",
-                                   hlo_verify_text(v, inst->shape));
-        }
-    }
-    return hlo_ok();
+HloStatus hlo_verify_origin(const HloVerify *v, const HloInstruction *inst, const HloOrigin *origin) {
+    if (origin->synthetic_call || matches(inst->shape, origin)) return hlo_ok();
+    return hlo_verify_fail(inst, HLO_INTERNAL, "original-value", "the origin has another structure than %s",
+                           hlo_verify_text(v, inst->shape));
 }

@@ -7,13 +7,31 @@
 
 #include "infer_rules.h"
 
+// A set of interned names.
+typedef struct HloNameSet {
+    const char **slots;
+    unsigned shift;  // 64 - log2 of the number of slots
+} HloNameSet;
+
 typedef struct HloVerify {
     const HloModule *m;
     HloVerifyOptions options;
     HloArena *arena;   // for everything that lives as long as the run
-    HloShapes shapes;  // inferred shapes, in `arena`
-    bool in_fusion;    // the instruction being verified is in a fused computation
-    HloMap wrapped;    // async instruction -> the computation that its chain runs
+    HloShapes shapes;  // inferred shapes that are not the declared ones, in `arena`
+
+    // What the walk over all instructions collects.
+    HloNameSet names;
+    HloBits walked;                       // computations that were walked to their end, by id
+    HloVec calls;                         // instructions that call, in walking order
+    bool calls_ahead;                     // some callee had not been walked before its caller
+    HloVec late;                          // instructions whose rules look at more than operands
+    bool has_buffers;                     // some shape or custom call has to do with buffers
+    const HloInstruction *all_reduce[2];  // one without and one with constrain_layout
+
+    // What late rules share.
+    HloMap wrapped;   // async instruction -> the computation that its chain runs
+    HloMap channels;  // host transfer channel -> its first instruction
+    HloBits bodies;   // async bodies that were checked, by id
 } HloVerify;
 
 typedef HloStatus (*HloVerifyFn)(HloVerify *v, const HloInstruction *inst);
@@ -47,8 +65,13 @@ bool hlo_verify_types_agree(const HloVerify *v, HloType a, HloType b);
 // Rule result-shape.
 HLO_MUST_USE HloStatus hlo_verify_result(const HloVerify *v, const HloInstruction *inst, const HloShape *inferred,
                                          HloVerifyCompare compare);
-// Infers into the verifier's tables; rule operands when that fails.
-HLO_MUST_USE HloStatus hlo_verify_infer(HloVerify *v, const HloInstruction *inst, const HloShape **out);
+// What inference works with; the declared shape stands for the inferred one where `compare` does not tell them apart.
+HloInfer hlo_verify_inference(HloVerify *v, const HloInstruction *inst, HloVerifyCompare compare);
+// Infers by the opcode's rule; rule operands when that fails.
+HLO_MUST_USE HloStatus hlo_verify_infer(HloVerify *v, const HloInstruction *inst, HloVerifyCompare compare,
+                                        const HloShape **out);
+// Infers and compares.
+HLO_MUST_USE HloStatus hlo_verify_inferred(HloVerify *v, const HloInstruction *inst, HloVerifyCompare compare);
 HLO_MUST_USE HloStatus hlo_verify_context(HloStatus status, const HloInstruction *inst, const char *rule);
 HLO_MUST_USE HloStatus hlo_verify_operand_count(const HloInstruction *inst, size_t wanted);
 // The name of the thread that a computation runs on.
@@ -59,15 +82,26 @@ HLO_MUST_USE HloStatus hlo_verify_aliases(HloVerify *v, const HloInstruction *in
 
 // ---- phases, in order -----------------------------------------------------------------------------------
 
-HloStatus hlo_verify_structure(HloVerify *v);                                // verify_structure.c
-HloStatus hlo_verify_async_pairs(HloVerify *v);                              // verify_async.c
-HloStatus hlo_verify_channels(HloVerify *v);                                 // verify_channels.c
-HloStatus hlo_verify_instruction(HloVerify *v, const HloInstruction *inst);  // verify_shape.c
-HloStatus hlo_verify_sharding(HloVerify *v, const HloInstruction *inst);     // verify_sharding.c
+HloStatus hlo_verify_computation(HloVerify *v, const HloComputation *comp);  // verify_structure.c
+HloStatus hlo_verify_calls(HloVerify *v);                                    // verify_callgraph.c
 HloStatus hlo_verify_buffers(HloVerify *v);                                  // verify_buffers.c
 HloStatus hlo_verify_header(HloVerify *v);                                   // verify_module.c
-HloStatus hlo_verify_origins(HloVerify *v);                                  // verify_origin.c
 HloStatus hlo_verify_schedule(HloVerify *v);                                 // verify_schedule.c
+
+// ---- parts of the walk ----------------------------------------------------------------------------------
+
+// Rules that look at the instruction and its operands only; the others are put on v->late. (verify_shape.c)
+HloStatus hlo_verify_instruction(HloVerify *v, const HloInstruction *inst);
+HloStatus hlo_verify_late(HloVerify *v);
+HloStatus hlo_verify_sharding(HloVerify *v, const HloInstruction *inst, const HloSharding *sharding);
+HloStatus hlo_verify_origin(const HloVerify *v, const HloInstruction *inst, const HloOrigin *origin);
+// A start and its done: who must consume and produce whom. (verify_async.c)
+HloStatus hlo_verify_pair(const HloInstruction *inst);
+bool hlo_verify_is_async_root(const HloInstruction *inst);
+// Custom calls that exist to make or end buffers. (verify_buffers.c)
+bool hlo_verify_is_buffer_call(const char *target);
+// The sequence of one computation. (verify_schedule.c)
+HloStatus hlo_verify_sequence(const HloVerify *v, const HloComputation *comp);
 
 // ---- rules of opcodes -----------------------------------------------------------------------------------
 
@@ -80,7 +114,9 @@ HloStatus hlo_verify_stochastic_convert(HloVerify *v, const HloInstruction *inst
 HloStatus hlo_verify_copy(HloVerify *v, const HloInstruction *inst);
 
 // verify_movement.c
-HloStatus hlo_verify_nothing(HloVerify *v, const HloInstruction *inst);
+HloStatus hlo_verify_parameter(HloVerify *v, const HloInstruction *inst);
+HloStatus hlo_verify_tuple(HloVerify *v, const HloInstruction *inst);
+HloStatus hlo_verify_get_tuple_element(HloVerify *v, const HloInstruction *inst);
 HloStatus hlo_verify_constant(HloVerify *v, const HloInstruction *inst);
 HloStatus hlo_verify_iota(HloVerify *v, const HloInstruction *inst);
 HloStatus hlo_verify_broadcast(HloVerify *v, const HloInstruction *inst);

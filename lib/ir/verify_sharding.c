@@ -119,9 +119,8 @@ static HloStatus check_elements(const HloVerify *v, const HloInstruction *inst, 
     return fail(inst, "more shardings than leaves of the shape");
 }
 
-HloStatus hlo_verify_sharding(HloVerify *v, const HloInstruction *inst) {
-    const HloSharding *sharding = hlo_data(inst, HLO_ATTR_SHARDING);
-    if (!sharding || inst->shape->type == HLO_TOKEN) return hlo_ok();
+HloStatus hlo_verify_sharding(HloVerify *v, const HloInstruction *inst, const HloSharding *sharding) {
+    if (inst->shape->type == HLO_TOKEN) return hlo_ok();
     bool is_tuple = hlo_shape_is_tuple(inst->shape);
     if (sharding->kind == HLO_SHARDING_TUPLE) {
         return is_tuple ? check_elements(v, inst, sharding)
