@@ -34,8 +34,8 @@ HloComputation *hlo_computation_new(HloModule *m, const char *name);
 // spelling), made unique when the computation is in the module. Parameters are entered in `parameters`.
 // Returns `inst`.
 HloInstruction *hlo_computation_add(HloComputation *comp, HloInstruction *inst, const char *name);
-// The same for a name that the module has interned.
-HloInstruction *hlo_computation_add_interned(HloComputation *comp, HloInstruction *inst, const char *name);
+// The same for a name in the module's arena, which is not copied.
+HloInstruction *hlo_computation_add_owned(HloComputation *comp, HloInstruction *inst, const char *name);
 // Takes a dead instruction out; asserts that it has no users and is not the root. Control edges are dropped.
 void hlo_computation_remove(HloComputation *comp, HloInstruction *inst);
 typedef struct HloRemoval {

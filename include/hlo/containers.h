@@ -62,8 +62,54 @@ void hlo_ints_push(HloArena *arena, HloInts *ints, int64_t value);
 
 // 64-bit mixing of a value or of bytes; good enough for every table here, no defence against an adversary
 // beyond the doubling that bounds probe lengths.
-uint64_t hlo_hash_u64(uint64_t value);
-uint64_t hlo_hash_bytes(const void *data, size_t size, uint64_t seed);
+static inline uint64_t hlo_hash_u64(uint64_t value) {
+    // The finaliser of the splitmix64 generator (Steele, Lea, Flood 2014).
+    value ^= value >> 30;
+    value *= 0xbf58476d1ce4e5b9u;
+    value ^= value >> 27;
+    value *= 0x94d049bb133111ebu;
+    return value ^ value >> 31;
+}
+// Both halves of the 128-bit product: every bit of either factor reaches every bit of the result.
+static inline uint64_t hlo_hash_fold(uint64_t a, uint64_t b) {
+    unsigned __int128 product = (unsigned __int128)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+static inline uint64_t hlo_load_u64(const void *at) {
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    return word;
+}
+static inline uint64_t hlo_load_u32(const void *at) {
+    uint32_t word;
+    memcpy(&word, at, sizeof word);
+    return word;
+}
+// Sixteen bytes a step; the last step reads two words that may overlap, so no size needs a loop over bytes.
+static inline uint64_t hlo_hash_bytes(const void *data, size_t size, uint64_t seed) {
+    const unsigned char *p = data;
+    uint64_t hash = seed ^ (size * 0x9e3779b97f4a7c15u);
+    size_t left = size;
+    for (; left > 16; left -= 16, p += 16)
+        hash = hlo_hash_fold(hlo_load_u64(p) ^ hash, hlo_load_u64(p + 8) ^ 0xbf58476d1ce4e5b9u);
+    uint64_t low = 0, high = 0;
+    if (left >= 8) {
+        low = hlo_load_u64(p);
+        high = hlo_load_u64(p + left - 8);
+    } else if (left >= 4) {
+        low = hlo_load_u32(p);
+        high = hlo_load_u32(p + left - 4);
+    } else if (left) {
+        low = p[0] | (uint64_t)p[left / 2] << 8 | (uint64_t)p[left - 1] << 16;
+    }
+    return hlo_hash_fold(low ^ hash ^ 0x94d049bb133111ebu, high ^ hash ^ 0x9e3779b97f4a7c15u);
+}
+// memcmp(…) == 0 for the short texts that names are.
+static inline bool hlo_same_bytes(const void *a, const void *b, size_t size) {
+    if (size < 8 || size > 16) return memcmp(a, b, size) == 0;
+    const char *x = a, *y = b;
+    return hlo_load_u64(x) == hlo_load_u64(y) && hlo_load_u64(x + size - 8) == hlo_load_u64(y + size - 8);
+}
 static inline uint64_t hlo_hash_combine(uint64_t a, uint64_t b) {
     return hlo_hash_u64(a ^ (b + 0x9e3779b97f4a7c15u + (a << 6) + (a >> 2)));
 }

@@ -16,7 +16,7 @@ typedef struct HloOperandSlots HloOperandSlots;
 struct HloInstruction {
     HloOpcode op;
     uint32_t id;       // unique in its computation, below comp->id_limit; for flat side tables
-    const char *name;  // interned; unique in the module once the computation belongs to one
+    const char *name;  // in the module's arena; unique in the module once the computation belongs to one
     const HloShape *shape;
     HloComputation *comp;         // NULL while outside a computation or after removal
     HloInstruction *prev, *next;  // insertion order in the computation

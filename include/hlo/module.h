@@ -54,7 +54,7 @@ typedef struct HloDebugRow {
 struct HloModule {
     HloArena arena;  // owns everything
     HloShapes shapes;
-    HloMap strings;  // interned text
+    HloMap strings;  // interned text: all but the names of instructions, which are unique anyway
     const char *name;
     HloNames instruction_names, computation_names;
 
@@ -104,10 +104,10 @@ void hlo_module_reset_entry_layout(HloModule *m);
 // Takes a computation without callers out of the list and drops its calls to others.
 void hlo_module_remove(HloModule *m, HloComputation *comp);
 
-// A unique name from `wanted` (sanitised; empty becomes `name`). Interned.
+// A unique name from `wanted` (sanitised; empty becomes `name`), in the module's arena.
 const char *hlo_unique_name(HloModule *m, HloNames *names, const char *wanted);
-// The same for a text that the module has interned, which is returned itself when it is free.
-const char *hlo_unique_interned(HloModule *m, HloNames *names, const char *wanted);
+// The same for a text in the module's arena, which is returned itself when it is free.
+const char *hlo_unique_owned(HloModule *m, HloNames *names, const char *wanted);
 // Registers the name an instruction gets by taking over another's; no uniqueness check.
 void hlo_inst_set_name(HloInstruction *inst, const char *name);
 // `x` -> `x.clone`, `x.clone` -> `x.clone2` … (printing chapter, §8.4).

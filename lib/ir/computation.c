@@ -43,12 +43,14 @@ HloInstruction *hlo_computation_add(HloComputation *comp, HloInstruction *inst, 
     HloModule *m = comp->m;
     if (!name) name = inst->name[0] ? inst->name : hlo_op_name(inst->op);
     bool unique = comp->in_module;
-    return add_named(comp, inst, unique ? hlo_unique_name(m, &m->instruction_names, name) : hlo_intern_z(m, name));
+    return add_named(comp, inst,
+                     unique ? hlo_unique_name(m, &m->instruction_names, name)
+                            : hlo_arena_string(&m->arena, name, strlen(name)));
 }
 
-HloInstruction *hlo_computation_add_interned(HloComputation *comp, HloInstruction *inst, const char *name) {
+HloInstruction *hlo_computation_add_owned(HloComputation *comp, HloInstruction *inst, const char *name) {
     HloModule *m = comp->m;
-    return add_named(comp, inst, comp->in_module ? hlo_unique_interned(m, &m->instruction_names, name) : name);
+    return add_named(comp, inst, comp->in_module ? hlo_unique_owned(m, &m->instruction_names, name) : name);
 }
 
 static void leave_parameter(HloComputation *comp, const HloInstruction *inst) {

@@ -47,7 +47,7 @@ HloComputation *hlo_module_add(HloModule *m, HloComputation *comp) {
         m->first = comp;
     m->last = comp;
     m->count++;
-    HLO_EACH_INST(inst, comp) inst->name = hlo_unique_interned(m, &m->instruction_names, inst->name);
+    HLO_EACH_INST(inst, comp) inst->name = hlo_unique_owned(m, &m->instruction_names, inst->name);
     return comp;
 }
 
@@ -80,7 +80,7 @@ void hlo_module_remove(HloModule *m, HloComputation *comp) {
 }
 
 void hlo_inst_set_name(HloInstruction *inst, const char *name) {
-    inst->name = hlo_intern_z(inst->comp->m, name);
+    inst->name = hlo_arena_string(&inst->comp->m->arena, name, strlen(name));
 }
 
 size_t hlo_module_instruction_count(const HloModule *m) {

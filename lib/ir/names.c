@@ -12,13 +12,15 @@ const char *hlo_intern(HloModule *m, const char *text, size_t size) {
     return stored;
 }
 
-static bool is_name_char(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
-           c == '-';
-}
+enum { NAME_START = 1, NAME = 2, NUMERAL = 4 };  // NAME: also digits, `.` and `-`
 
-static bool is_name_start(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+static const unsigned char classes[256] = {
+    ['a' ... 'z'] = NAME_START | NAME, ['A' ... 'Z'] = NAME_START | NAME, ['_'] = NAME_START | NAME,
+    ['0' ... '9'] = NAME | NUMERAL,    ['.'] = NAME,                      ['-'] = NAME,
+};
+
+static bool is_class(char c, int class) {
+    return classes[(unsigned char)c] & class;
 }
 
 static bool is_type_word(const char *name, size_t size) {
@@ -26,23 +28,23 @@ static bool is_type_word(const char *name, size_t size) {
     return hlo_type_find(name, size, &type) && type != HLO_TUPLE && type != HLO_BUFFER;
 }
 
-// True for names that sanitising leaves alone: the case worth being fast.
-static bool is_clean(const char *name) {
-    if (!is_name_start(name[0])) return name[0] == 0;
-    size_t size = 1;
-    for (; name[size]; size++) {
-        if (!is_name_char(name[size])) return false;
-    }
+// True for names that sanitising leaves alone: the case worth being fast. *size is then the name's.
+static bool is_clean(const char *name, size_t *size) {
+    size_t end = 0;
+    while (is_class(name[end], NAME)) end++;
+    *size = end;
+    if (name[end] || (end && !is_class(name[0], NAME_START))) return false;
     if (name[0] == '_' && name[1] == '_') return strncmp(name, "__xla_", 6) == 0;
-    return !is_type_word(name, size);
+    return !is_type_word(name, end);
 }
 
 const char *hlo_sanitized_name(HloArena *arena, const char *name) {
-    if (is_clean(name)) return name;
-    size_t size = strlen(name);
+    size_t size;
+    if (is_clean(name, &size)) return name;
+    size = strlen(name);
     char *out = hlo_arena_alloc(arena, size + 2);
-    for (size_t i = 0; i < size; i++) out[i] = is_name_char(name[i]) ? name[i] : '_';
-    if (!is_name_start(out[0])) out[0] = '_';
+    for (size_t i = 0; i < size; i++) out[i] = is_class(name[i], NAME) ? name[i] : '_';
+    if (!is_class(out[0], NAME_START)) out[0] = '_';
     if (is_type_word(out, size)) out[size] = '_';
     if (strncmp(out, "__", 2) == 0 && strncmp(out, "__xla_", 6)) out[0] = 'a';
     return out;
@@ -50,67 +52,70 @@ const char *hlo_sanitized_name(HloArena *arena, const char *name) {
 
 // ---- uniqueness -----------------------------------------------------------------------------------------
 
-// The numbers taken for one stem. Small dense numbers live in a bit set, others in a map.
+// The numbers taken for one stem. Those that lie close together live in a bit set, others in a map.
 typedef struct Stem {
     uint64_t *bits;
     size_t bit_count;
+    size_t taken;
     HloMap far;
     uint64_t counter;
 } Stem;
 
-enum { MOST_DENSE = 1 << 20 };
+// A bit set may have this many words for nothing, and one more for every number taken; doubled at worst. So a few large
+// numbers cost no more than as many small ones.
+enum { FREE_WORDS = 8 };
 
 static bool stem_has(const Stem *stem, uint64_t number) {
-    if (number < stem->bit_count) return stem->bits[number / 64] >> (number % 64) & 1;
-    return number >= MOST_DENSE && hlo_map_has(&stem->far, (const void *)(uintptr_t)number);
+    if (number < stem->bit_count && stem->bits[number / 64] >> (number % 64) & 1) return true;
+    return stem->far.count && hlo_map_has(&stem->far, (const void *)(uintptr_t)number);
+}
+
+static void widen_bits(HloArena *arena, Stem *stem, uint64_t number) {
+    size_t words = stem->bit_count / 64, wider = words ? words * 2 : 1;
+    while (wider * 64 <= number) wider *= 2;
+    uint64_t *bits = HLO_NEW_ARRAY(arena, uint64_t, wider);
+    if (words) memcpy(bits, stem->bits, words * sizeof *bits);
+    stem->bits = bits;
+    stem->bit_count = wider * 64;
 }
 
 static void stem_take(HloArena *arena, Stem *stem, uint64_t number) {
-    if (number >= MOST_DENSE) {
+    stem->taken++;
+    if (number / 64 >= FREE_WORDS + stem->taken && number >= stem->bit_count) {
         *hlo_map_at(arena, &stem->far, (const void *)(uintptr_t)number) = stem;
         return;
     }
-    if (number >= stem->bit_count) {
-        size_t words = stem->bit_count / 64, wider = words ? words * 2 : 1;
-        while (wider * 64 <= number) wider *= 2;
-        uint64_t *bits = HLO_NEW_ARRAY(arena, uint64_t, wider);
-        if (words) memcpy(bits, stem->bits, words * sizeof *bits);
-        stem->bits = bits;
-        stem->bit_count = wider * 64;
-    }
+    if (number >= stem->bit_count) widen_bits(arena, stem, number);
     stem->bits[number / 64] |= (uint64_t)1 << (number % 64);
 }
 
 // Splits `add.12` into `add` and 12. No digits after the last dot, or a number beyond 63 bits: the whole name
 // is the stem.
 static bool split_number(const char *name, size_t size, size_t *stem_size, uint64_t *number) {
-    size_t dot = size;
-    while (dot > 0 && name[dot - 1] != '.') dot--;
-    if (dot < 2 || dot == size) return false;
+    size_t first = size;
+    while (first > 0 && is_class(name[first - 1], NUMERAL)) first--;
+    if (first == size || first < 2 || name[first - 1] != '.') return false;
     uint64_t value = 0;
-    for (size_t i = dot; i < size; i++) {
-        if (!isdigit((unsigned char)name[i])) return false;
+    for (size_t i = first; i < size; i++) {
         if (value > (INT64_MAX - 9) / 10) return false;
         value = value * 10 + (uint64_t)(name[i] - '0');
     }
-    *stem_size = dot - 1;
+    *stem_size = first - 1;
     *number = value;
     return true;
 }
 
-static const char *numbered_name(HloModule *m, const char *stem, size_t stem_size, uint64_t number) {
-    enum { LONGEST_INLINE = 240 };
-    char text[LONGEST_INLINE + 24];
+static const char *numbered_name(HloArena *arena, const char *stem, size_t stem_size, uint64_t number) {
     char digits[24];
     size_t n = sizeof digits;
     do digits[--n] = (char)('0' + number % 10);
     while (number /= 10);
     size_t digit_count = sizeof digits - n;
-    char *out = stem_size <= LONGEST_INLINE ? text : hlo_arena_alloc(&m->arena, stem_size + 24);
+    char *out = hlo_arena_alloc(arena, stem_size + 1 + digit_count + 1);
     memcpy(out, stem, stem_size);
     out[stem_size] = '.';
     memcpy(out + stem_size + 1, digits + n, digit_count);
-    return hlo_intern(m, out, stem_size + 1 + digit_count);
+    return out;
 }
 
 // The digits behind the stem are the number's usual spelling.
@@ -118,8 +123,16 @@ static bool is_plain_number(const char *name, size_t size, size_t stem_size) {
     return name[stem_size + 1] != '0' || size == stem_size + 2;
 }
 
-static const char *unique_name(HloModule *m, HloNames *names, const char *name, bool interned) {
-    size_t size = strlen(name), stem_size = size;
+// `owned`: the text may be kept as it is.
+static const char *unique_name(HloModule *m, HloNames *names, const char *wanted, bool owned) {
+    if (!wanted[0]) wanted = "name";
+    size_t size;
+    const char *name = wanted;
+    if (!is_clean(name, &size)) {
+        name = hlo_sanitized_name(&m->arena, name);
+        size = strlen(name);
+    }
+    size_t stem_size = size;
     uint64_t number = 0;
     bool explicit_number = split_number(name, size, &stem_size, &number);
     void **slot = hlo_map_at_text(&m->arena, &names->stems, name, stem_size, NULL);
@@ -131,18 +144,17 @@ static const char *unique_name(HloModule *m, HloNames *names, const char *name, 
         number = stem->counter++;
     }
     stem_take(&m->arena, stem, number);
-    if (interned && !taken && (!explicit_number || is_plain_number(name, size, stem_size))) return name;
-    if (number || explicit_number) return numbered_name(m, name, stem_size, number);
-    return hlo_intern(m, name, stem_size);
+    bool as_wanted = !taken && (!explicit_number || is_plain_number(name, size, stem_size));
+    if (!as_wanted && (number || explicit_number)) return numbered_name(&m->arena, name, stem_size, number);
+    return as_wanted && (owned || name != wanted) ? name : hlo_arena_string(&m->arena, name, as_wanted ? size : stem_size);
 }
 
 const char *hlo_unique_name(HloModule *m, HloNames *names, const char *wanted) {
-    return unique_name(m, names, hlo_sanitized_name(&m->arena, wanted[0] ? wanted : "name"), false);
+    return unique_name(m, names, wanted, false);
 }
 
-const char *hlo_unique_interned(HloModule *m, HloNames *names, const char *wanted) {
-    const char *name = hlo_sanitized_name(&m->arena, wanted[0] ? wanted : "name");
-    return unique_name(m, names, name, name == wanted);
+const char *hlo_unique_owned(HloModule *m, HloNames *names, const char *wanted) {
+    return unique_name(m, names, wanted, true);
 }
 
 // ---- clones ---------------------------------------------------------------------------------------------

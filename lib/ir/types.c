@@ -26,7 +26,25 @@ const HloTypeInfo *hlo_type_info(HloType type) {
     return &infos[type];
 }
 
+// Settles nearly all words that are no type: but for pred, token, tuple, opaque and buffer, every spelling is a letter or
+// two and a digit.
+static bool may_be_type(const char *text, size_t size) {
+    if (size < 2) return false;
+    switch (text[0]) {
+    case 's':
+    case 'u':
+    case 'f':
+    case 'c': return text[1] >= '0' && text[1] <= '9';
+    case 'b': return size == 4 || size == 6;
+    case 'p': return size == 4;
+    case 't': return size == 5;
+    case 'o': return size == 6;
+    default: return false;
+    }
+}
+
 bool hlo_type_find(const char *text, size_t size, HloType *out) {
+    if (!may_be_type(text, size)) return false;
     for (int type = 0; type < HLO_TYPE_COUNT; type++) {
         if (spelling_sizes[type] != size) continue;
         if (infos[type].name[size - 1] != text[size - 1] || memcmp(infos[type].name, text, size) != 0) continue;

@@ -36,29 +36,6 @@ void hlo_ints_push(HloArena *arena, HloInts *ints, int64_t value) {
     ints->items[ints->count++] = value;
 }
 
-uint64_t hlo_hash_u64(uint64_t value) {
-    // The finaliser of the splitmix64 generator (Steele, Lea, Flood 2014).
-    value ^= value >> 30;
-    value *= 0xbf58476d1ce4e5b9u;
-    value ^= value >> 27;
-    value *= 0x94d049bb133111ebu;
-    return value ^ value >> 31;
-}
-
-uint64_t hlo_hash_bytes(const void *data, size_t size, uint64_t seed) {
-    const unsigned char *p = data;
-    uint64_t hash = seed ^ (size * 0x9e3779b97f4a7c15u);
-    for (; size >= 8; size -= 8, p += 8) {
-        uint64_t word;
-        memcpy(&word, p, 8);
-        hash = (hash ^ word) * 0xff51afd7ed558ccdu;
-        hash ^= hash >> 32;
-    }
-    uint64_t tail = 0;
-    if (size) memcpy(&tail, p, size);
-    return hlo_hash_u64(hash ^ tail);
-}
-
 static uint64_t slot_hash(uint64_t hash) {
     return hash ? hash : 1;  // 0 marks an empty slot
 }
@@ -115,7 +92,7 @@ static HloMapSlot *map_slot_text(const HloMap *map, const char *text, size_t siz
     size_t at = hash & (map->capacity - 1);
     for (; map->slots[at].hash; at = (at + 1) & (map->capacity - 1)) {
         const TextKey *key = map->slots[at].key;
-        if (map->slots[at].hash == hash && key->size == size && memcmp(key->text, text, size) == 0) break;
+        if (map->slots[at].hash == hash && key->size == size && hlo_same_bytes(key->text, text, size)) break;
     }
     return &map->slots[at];
 }

@@ -146,9 +146,9 @@ static bool add_line(HloReader *r, HloLine *line) {
         return true;
     }
     if (!check_name(r, line)) return false;
-    const char *name = hlo_intern(r->m, line->name.data, line->name.size);
+    const char *name = hlo_arena_string(r->arena, line->name.data, line->name.size);
     if (r->anonymous_used && has_anonymous_stem(name)) hlo_unique_name(r->m, &r->anonymous, name);
-    hlo_computation_add_interned(comp, line->inst, name);
+    hlo_computation_add_owned(comp, line->inst, name);
     for (size_t i = 0; i < line->control_preds.count; i++)
         hlo_add_control_edge(line->control_preds.items[i], line->inst);
     return true;

@@ -23,7 +23,7 @@ static HloNameSlot *probe(const HloNameTable *table, const char *text, size_t si
     for (;; at = (at + 1) & (table->capacity - 1)) {
         HloNameSlot *slot = &table->slots[at];
         if (slot->epoch != table->epoch) return slot;
-        if (slot->hash == hash && slot->size == size && memcmp(slot->text, text, size) == 0) return slot;
+        if (slot->hash == hash && slot->size == size && hlo_same_bytes(slot->text, text, size)) return slot;
     }
 }
 

@@ -1,6 +1,6 @@
 // bench: how fast the pieces are on given modules, or on a generated one.
 //
-// usage: bench [--seconds=S] [--layers=N] [--passes=A,B] [--stages=A,B] [FILE…]
+// usage: bench [--seconds=S] [--layers=N] [--steps=A,B] [--passes=A,B] [--stages=A,B] [FILE…]
 //
 // Each step is repeated until it has taken S seconds and its fastest run is printed, with the throughput in megabytes
 // of module text. Passes run on a fresh copy each time; making the copy is not counted. Nothing is asserted: figures
@@ -21,12 +21,14 @@
 typedef struct Options {
     double seconds;
     int64_t layers;
-    const char *passes, *stages;
+    const char *steps, *passes, *stages;
 } Options;
 
 static const HloFlag flags[] = {
     {"seconds", HLO_FLAG_FLOAT, offsetof(Options, seconds), "bench", "S", NULL, "least time for each step"},
     {"layers", HLO_FLAG_INT, offsetof(Options, layers), "bench", "N", NULL, "size of the generated module"},
+    {"steps", HLO_FLAG_TEXT, offsetof(Options, steps), "bench", "NAMES", NULL,
+     "of parse, print and verify those to run; default: all"},
     {"passes", HLO_FLAG_TEXT, offsetof(Options, passes), "bench", "NAMES", NULL, "passes to run; default: all"},
     {"stages", HLO_FLAG_TEXT, offsetof(Options, stages), "bench", "NAMES", NULL, "stages to run; default: all"},
 };
@@ -123,6 +125,16 @@ static bool is_wanted(const char *list, const char *name) {
     return false;
 }
 
+static void measure_steps(Subject *subject) {
+    static const struct {
+        const char *name;
+        Step step;
+    } steps[] = {{"parse", step_parse}, {"print", step_print}, {"verify", step_verify}};
+    for (size_t i = 0; i < HLO_COUNT(steps); i++) {
+        if (is_wanted(subject->options->steps, steps[i].name)) measure(steps[i].name, steps[i].step, subject, false);
+    }
+}
+
 static void measure_passes(Subject *subject) {
     size_t count;
     const HloRegistryRow *rows = hlo_registry(&count);
@@ -157,9 +169,7 @@ static HloStatus measure_module(const char *name, HloStringView text, const Opti
     Subject subject = {.options = options, .text = text};
     HLO_TRY(hlo_parse_module(text, &(HloParseOptions){.file_name = name}, &subject.m));
     printf("%s: %.2f MB, %zu instructions\n", name, (double)text.size * 1e-6, hlo_module_instruction_count(subject.m));
-    measure("parse", step_parse, &subject, false);
-    measure("print", step_print, &subject, false);
-    measure("verify", step_verify, &subject, false);
+    measure_steps(&subject);
     measure_passes(&subject);
     measure_stages(&subject);
     hlo_buffer_free(&subject.out);

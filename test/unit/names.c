@@ -40,6 +40,26 @@ static void unique_name_follows_the_table(void **state) {
     }
 }
 
+// A number far from the others is stored apart; it stays taken when the dense numbers have come that far.
+static void unique_name_far_numbers_stay_taken(void **state) {
+    (void)state;
+    HloModule *m = hlo_module_new("m");
+    assert_string_equal(hlo_unique_name(m, &m->instruction_names, "x.1000"), "x.1000");
+    for (int i = 0; i < 1000; i++) hlo_unique_name(m, &m->instruction_names, "x");
+    assert_string_equal(hlo_unique_name(m, &m->instruction_names, "x"), "x.1001");
+    hlo_module_free(m);
+}
+
+// Each of many stems with one large number costs little memory.
+static void unique_name_large_numbers_cost_no_more_than_small_ones(void **state) {
+    (void)state;
+    HloModule *m = hlo_module_new("m");
+    for (int i = 0; i < 1000; i++)
+        hlo_unique_name(m, &m->instruction_names, hlo_arena_printf(&m->arena, "x%d.1000000", i));
+    assert_true(m->arena.used_bytes < 2 << 20);
+    hlo_module_free(m);
+}
+
 static void sanitized_name_follows_the_rules(void **state) {
     (void)state;
     static const struct {
@@ -86,6 +106,8 @@ static void interned_texts_are_one(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unique_name_follows_the_table),
+        cmocka_unit_test(unique_name_far_numbers_stay_taken),
+        cmocka_unit_test(unique_name_large_numbers_cost_no_more_than_small_ones),
         cmocka_unit_test(sanitized_name_follows_the_rules),
         cmocka_unit_test(clone_name_counts_its_suffix),
         cmocka_unit_test(interned_texts_are_one),
