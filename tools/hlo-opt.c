@@ -194,7 +194,7 @@ static HloStatus fill_output(void *data) {
     HLO_TRY(put_information(run, &done));
     if (done) return hlo_ok();
     if (inputs.count != 1) {
-        return hlo_error(HLO_INVALID_ARGUMENT, "Must specify a single input file, found %zu; see --help", inputs.count);
+        return hlo_error(HLO_INVALID_ARGUMENT, "Must specify a single input file, found %u; see --help", inputs.count);
     }
     return process_input(run, inputs.items[0]);
 }

@@ -115,7 +115,7 @@ static HloStatus make_expected(Run *run, const HloLiteral *result, HloLiteral **
     if (options->expect_dir) return hlo_npy_read_folder(&run->arena, options->expect_dir, *out, &next);
     HloVec leaves = hlo_literal_leaves(&run->arena, *out);
     if (leaves.count != options->expected.count) {
-        return hlo_error(HLO_INVALID_ARGUMENT, "the result has %zu leaves, but --expect is given %zu times",
+        return hlo_error(HLO_INVALID_ARGUMENT, "the result has %u leaves, but --expect is given %u times",
                          leaves.count, options->expected.count);
     }
     for (size_t k = 0; k < leaves.count; k++) {
@@ -244,7 +244,7 @@ static HloStatus run_all(void *data) {
     if (platform != HLO_PLATFORM_CPU)
         return hlo_error(HLO_UNIMPLEMENTED, "platform %s cannot run modules", run->options.platform);
     if (files.count != 1)
-        return hlo_error(HLO_INVALID_ARGUMENT, "Input HLO file missing: expected one, found %zu", files.count);
+        return hlo_error(HLO_INVALID_ARGUMENT, "Input HLO file missing: expected one, found %u", files.count);
     HloModuleList modules;
     HLO_TRY(hlo_modules_load(files.items[0], &(HloLoadOptions){.format = run->options.format}, &modules));
     HloStatus status =

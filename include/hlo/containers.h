@@ -30,14 +30,15 @@ static inline bool hlo_view_is(HloStringView view, const char *text) {
 // Pointers in order. Growing moves the items: keep no pointer into `items` over a push.
 typedef struct HloVec {
     void **items;
-    size_t count;
-    size_t capacity;
+    uint32_t count;
+    uint32_t capacity;
 } HloVec;
 
+// Room for `capacity` items; more than 32 bits can count is out of memory.
 void hlo_vec_grow(HloArena *arena, HloVec *vec, size_t capacity);
 
 static inline void hlo_vec_push(HloArena *arena, HloVec *vec, const void *item) {
-    if (vec->count == vec->capacity) hlo_vec_grow(arena, vec, vec->count + 1);
+    if (vec->count == vec->capacity) hlo_vec_grow(arena, vec, (size_t)vec->count + 1);
     vec->items[vec->count++] = (void *)(uintptr_t)item;
 }
 static inline void *hlo_vec_pop(HloVec *vec) {

@@ -13,28 +13,36 @@ typedef struct HloInstruction HloInstruction;
 typedef struct HloComputation HloComputation;
 typedef struct HloOperandSlots HloOperandSlots;
 
+// What few instructions have.
+typedef struct HloInstructionExtra {
+    HloVec control_preds, control_succs;  // HloInstruction *
+    HloOperandSlots *operand_slots;       // where each operand stands, kept for many operands when asked for; else NULL
+    HloMap *user_index;                   // user -> position + 1, kept for values with many users; else NULL
+} HloInstructionExtra;
+
+// Where an instruction that a pass made comes from: set by the rewriter.
+typedef struct HloMade {
+    const char *pass, *rule;
+    const char *from;  // name of the instruction it was made for; NULL: none
+} HloMade;
+
+// 128 bytes, and what reading a use touches lies in the first half: modules have millions of these.
 struct HloInstruction {
     HloOpcode op;
     uint32_t id;       // unique in its computation, below comp->id_limit; for flat side tables
     const char *name;  // in the module's arena; unique in the module once the computation belongs to one
     const HloShape *shape;
     HloComputation *comp;         // NULL while outside a computation or after removal
+    HloVec users;                 // HloInstruction *; each user once; a removed one's place is taken by the last
+    HloInstructionExtra *extra;   // NULL: nothing of it
+    HloVec operands;              // HloInstruction *; may repeat
     HloInstruction *prev, *next;  // insertion order in the computation
-
-    HloVec operands;                 // HloInstruction *; may repeat
-    HloOperandSlots *operand_slots;  // where each operand stands, kept for many operands when asked for; else NULL
-    HloVec users;                    // HloInstruction *; each user once; a removed one's place is taken by the last
-    HloMap *user_index;              // user -> position + 1, kept for values with many users; else NULL
-    HloVec control_preds;            // HloInstruction *
-    HloVec control_succs;
-    HloVec called;  // HloComputation *, in slot order
 
     HloAttr *attrs;  // sorted by id
     uint16_t attr_count, attr_capacity;
 
-    // Where it comes from: set by the rewriter for instructions that passes make.
-    const char *made_by_pass, *made_by_rule;  // NULL for instructions of the input
-    const char *made_from;                    // name of the instruction it was made for
+    HloVec called;  // HloComputation *, in slot order
+    HloMade *made;  // NULL for instructions of the input
 };
 
 // ---- making ---------------------------------------------------------------------------------------------
@@ -104,6 +112,16 @@ static inline HloComputation *hlo_called(const HloInstruction *inst, size_t k) {
     return inst->called.items[k];
 }
 
+// Control predecessors and successors: HloInstruction *, each once.
+static inline const HloVec *hlo_control_preds(const HloInstruction *inst) {
+    static const HloVec none;
+    return inst->extra ? &inst->extra->control_preds : &none;
+}
+static inline const HloVec *hlo_control_succs(const HloInstruction *inst) {
+    static const HloVec none;
+    return inst->extra ? &inst->extra->control_succs : &none;
+}
+
 void hlo_set_operand(HloInstruction *inst, size_t k, HloInstruction *operand);
 // Appends an operand (fusions, tuples, async chains).
 void hlo_append_operand(HloInstruction *inst, HloInstruction *operand);
@@ -121,7 +139,7 @@ void hlo_replace_uses_in(HloInstruction *user, HloInstruction *old, HloInstructi
 void hlo_add_control_edge(HloInstruction *before, HloInstruction *inst);
 void hlo_remove_control_edge(HloInstruction *before, HloInstruction *inst);
 static inline bool hlo_has_control_edges(const HloInstruction *inst) {
-    return inst->control_preds.count || inst->control_succs.count;
+    return hlo_control_preds(inst)->count || hlo_control_succs(inst)->count;
 }
 void hlo_drop_control_edges(HloInstruction *inst);
 // Gives every control edge of `from` to `to` and drops it from `from`.

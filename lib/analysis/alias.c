@@ -77,7 +77,7 @@ static HloStatus meet_loop(Aliases *aliases, const HloInstruction *loop) {
         const HloComputation *comp = hlo_called(loop, k);
         if (comp->callers.count != 1) {
             return hlo_error(HLO_FAILED_PRECONDITION,
-                             "Call graph must have been flattened: computation %s has %zu callers", comp->name,
+                             "Call graph must have been flattened: computation %s has %u callers", comp->name,
                              comp->callers.count);
         }
         if (hlo_parameter_count(comp)) meet_parameter_phis(aliases, hlo_parameter(comp, 0), loop);
@@ -92,7 +92,7 @@ static HloStatus meet_branches(Aliases *aliases, const HloInstruction *condition
         const HloComputation *comp = hlo_called(conditional, k);
         if (comp->callers.count != 1) {
             return hlo_error(HLO_FAILED_PRECONDITION,
-                             "Call graph must have been flattened: computation %s has %zu callers", comp->name,
+                             "Call graph must have been flattened: computation %s has %u callers", comp->name,
                              comp->callers.count);
         }
         meet_nodes(aliases, comp->root, conditional);

@@ -39,7 +39,7 @@ static void count_successors(Graph *graph, HloInstList order) {
     for (size_t i = 0; i < order.count; i++) {
         const HloInstruction *inst = order.items[i];
         graph->first_successor[i + 1] =
-            graph->first_successor[i] + (uint32_t)(hlo_user_count(inst) + inst->control_succs.count);
+            graph->first_successor[i] + (uint32_t)(hlo_user_count(inst) + hlo_control_succs(inst)->count);
     }
 }
 
@@ -47,8 +47,8 @@ static void put_successors(Graph *graph, const HloInstruction *inst, uint32_t *n
     for (size_t k = 0; k < hlo_user_count(inst); k++) {
         graph->successors[(*next)++] = graph->position[hlo_user(inst, k)->id];
     }
-    for (size_t k = 0; k < inst->control_succs.count; k++) {
-        const HloInstruction *after = inst->control_succs.items[k];
+    for (size_t k = 0; k < hlo_control_succs(inst)->count; k++) {
+        const HloInstruction *after = hlo_control_succs(inst)->items[k];
         graph->successors[(*next)++] = graph->position[after->id];
     }
 }

@@ -19,8 +19,8 @@ static void end_wait(Queue *queue, const HloVec *waiting) {
 static void count_waits(Queue *queue, const HloComputation *comp) {
     HLO_EACH_INST(inst, comp) {
         for (size_t k = 0; k < hlo_user_count(inst); k++) queue->waits[hlo_user(inst, k)->id]++;
-        for (size_t k = 0; k < inst->control_succs.count; k++) {
-            queue->waits[((const HloInstruction *)inst->control_succs.items[k])->id]++;
+        for (size_t k = 0; k < hlo_control_succs(inst)->count; k++) {
+            queue->waits[((const HloInstruction *)hlo_control_succs(inst)->items[k])->id]++;
         }
     }
 }
@@ -37,7 +37,7 @@ static HloStatus schedule_computation(HloModule *m, HloComputation *comp, HloAre
     }
     for (size_t i = 0; i < queue.count; i++) {
         end_wait(&queue, &queue.sequence[i]->users);
-        end_wait(&queue, &queue.sequence[i]->control_succs);
+        end_wait(&queue, hlo_control_succs(queue.sequence[i]));
     }
     if (queue.count != comp->count) {
         return hlo_error(HLO_INTERNAL, "Schedule for computation %s has %zu instructions, expected %zu", comp->name,

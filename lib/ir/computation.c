@@ -93,9 +93,9 @@ static bool may_follow(const HloInstruction *inst, bool relay) {
 
 // Takes an instruction out of the control order: everything before it comes before everything after it.
 static void bridge_control_edges(HloInstruction *inst) {
-    for (size_t i = 0; i < inst->control_preds.count; i++) {
-        for (size_t k = 0; k < inst->control_succs.count; k++) {
-            hlo_add_control_edge(inst->control_preds.items[i], inst->control_succs.items[k]);
+    for (size_t i = 0; i < hlo_control_preds(inst)->count; i++) {
+        for (size_t k = 0; k < hlo_control_succs(inst)->count; k++) {
+            hlo_add_control_edge(hlo_control_preds(inst)->items[i], hlo_control_succs(inst)->items[k]);
         }
     }
     hlo_drop_control_edges(inst);
@@ -148,8 +148,8 @@ bool hlo_is_fusion_computation(const HloComputation *comp) {
 
 static void clone_control_edges(const HloComputation *comp, const HloMap *made) {
     HLO_EACH_INST(inst, comp) {
-        for (size_t i = 0; i < inst->control_preds.count; i++) {
-            hlo_add_control_edge(hlo_map_find(made, inst->control_preds.items[i]), hlo_map_find(made, inst));
+        for (size_t i = 0; i < hlo_control_preds(inst)->count; i++) {
+            hlo_add_control_edge(hlo_map_find(made, hlo_control_preds(inst)->items[i]), hlo_map_find(made, inst));
         }
     }
 }

@@ -4,6 +4,9 @@
 
 #include "hlo/instruction.h"
 
+// The part that few instructions have, made when there is none.
+HloInstructionExtra *hlo_instruction_extra(HloModule *m, HloInstruction *inst);
+
 void hlo_link_operands(HloInstruction *inst);
 void hlo_unlink_operands(HloInstruction *inst);
 void hlo_link_callees(HloInstruction *inst);

@@ -101,7 +101,7 @@ HloStatus hlo_infer_distinct(const HloInfer *cx, const char *what, HloDims dims)
 
 HloStatus hlo_infer_callee(const HloInfer *cx, size_t slot, const HloComputation **out) {
     if (slot >= cx->inst->called.count || !hlo_called(cx->inst, slot)) {
-        return hlo_infer_fail(cx, "needs a called computation in place %zu, has %zu", slot, cx->inst->called.count);
+        return hlo_infer_fail(cx, "needs a called computation in place %zu, has %u", slot, cx->inst->called.count);
     }
     const HloComputation *callee = hlo_called(cx->inst, slot);
     if (!callee->root || !callee->root->shape)

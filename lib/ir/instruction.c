@@ -15,8 +15,9 @@ HloInstruction *hlo_inst_new(HloModule *m, HloOpcode op, const HloShape *shape, 
     inst->shape = shape;
     inst->name = "";
     if (!count) return inst;
+    if (count > UINT32_MAX) hlo_vec_grow(&m->arena, &inst->operands, count);  // out of memory
     inst->operands.items = hlo_arena_copy(&m->arena, operands, count * sizeof *operands);
-    inst->operands.count = inst->operands.capacity = count;
+    inst->operands.count = inst->operands.capacity = (uint32_t)count;
     return inst;
 }
 
@@ -31,6 +32,11 @@ HloInstruction *hlo_inst_clone(HloModule *m, const HloInstruction *inst, const H
         hlo_vec_push(&m->arena, &copy->called, callees ? callees[i] : inst->called.items[i]);
     }
     return copy;
+}
+
+HloInstructionExtra *hlo_instruction_extra(HloModule *m, HloInstruction *inst) {
+    if (!inst->extra) inst->extra = HLO_NEW(&m->arena, HloInstructionExtra);
+    return inst->extra;
 }
 
 // ---- attributes -----------------------------------------------------------------------------------------
@@ -84,7 +90,7 @@ void hlo_set_attr(HloModule *m, HloInstruction *inst, HloAttr attr) {
         return;
     }
     if (inst->attr_count == inst->attr_capacity) {
-        uint16_t capacity = (uint16_t)(inst->attr_capacity ? inst->attr_capacity * 2 : 4);
+        uint16_t capacity = (uint16_t)(inst->attr_capacity ? inst->attr_capacity * 2 : 2);
         HloAttr *attrs = HLO_NEW_ARRAY(&m->arena, HloAttr, capacity);
         if (inst->attr_count) memcpy(attrs, inst->attrs, inst->attr_count * sizeof *attrs);
         inst->attrs = attrs;
@@ -178,11 +184,18 @@ static HloArena *arena_of(const HloInstruction *inst) {
 // stops being one when it is removed.
 
 static void add_user(HloInstruction *operand, HloInstruction *user) {
-    partner_add(arena_of(user), &operand->users, &operand->user_index, user);
+    HloMap *index = operand->extra ? operand->extra->user_index : NULL;
+    partner_add(arena_of(user), &operand->users, &index, user);
+    if (index) hlo_instruction_extra(user->comp->m, operand)->user_index = index;
 }
 
 static void drop_user(HloInstruction *operand, HloInstruction *user) {
-    partner_drop(arena_of(user), &operand->users, &operand->user_index, user);
+    HloMap *index = operand->extra ? operand->extra->user_index : NULL;
+    partner_drop(arena_of(user), &operand->users, &index, user);
+}
+
+static void forget_slots(HloInstruction *inst) {
+    if (inst->extra) inst->extra->operand_slots = NULL;
 }
 
 void hlo_link_operands(HloInstruction *inst) {
@@ -192,7 +205,7 @@ void hlo_link_operands(HloInstruction *inst) {
 }
 
 void hlo_unlink_operands(HloInstruction *inst) {
-    inst->operand_slots = NULL;
+    forget_slots(inst);
     for (size_t k = 0; k < inst->operands.count; k++) {
         if (inst->operands.items[k]) drop_user(inst->operands.items[k], inst);
     }
@@ -211,14 +224,14 @@ void hlo_set_operand(HloInstruction *inst, size_t k, HloInstruction *operand) {
 void hlo_append_operand(HloInstruction *inst, HloInstruction *operand) {
     assert(inst->comp);
     hlo_vec_push(&inst->comp->m->arena, &inst->operands, operand);
-    inst->operand_slots = NULL;
+    forget_slots(inst);
     add_user(operand, inst);
 }
 
 void hlo_remove_operand(HloInstruction *inst, size_t k) {
     HloInstruction *old = hlo_operand(inst, k);
     hlo_vec_remove(&inst->operands, k);
-    inst->operand_slots = NULL;
+    forget_slots(inst);
     if (inst->comp && hlo_vec_find(&inst->operands, old) == SIZE_MAX) drop_user(old, inst);
 }
 
@@ -281,15 +294,16 @@ void hlo_clear_called(HloInstruction *inst) {
 
 // Asks the side with fewer edges, so that many predecessors of one instruction cost no more than one of each.
 static bool has_control_edge(const HloInstruction *before, const HloInstruction *inst) {
-    if (before->control_succs.count < inst->control_preds.count)
-        return hlo_vec_find(&before->control_succs, inst) != SIZE_MAX;
-    return hlo_vec_find(&inst->control_preds, before) != SIZE_MAX;
+    const HloVec *preds = hlo_control_preds(inst), *succs = hlo_control_succs(before);
+    if (succs->count < preds->count) return hlo_vec_find(succs, inst) != SIZE_MAX;
+    return hlo_vec_find(preds, before) != SIZE_MAX;
 }
 
 void hlo_add_control_edge(HloInstruction *before, HloInstruction *inst) {
     if (has_control_edge(before, inst)) return;
-    hlo_vec_push(arena_of(inst), &inst->control_preds, before);
-    hlo_vec_push(arena_of(inst), &before->control_succs, inst);
+    HloModule *m = inst->comp->m;
+    hlo_vec_push(&m->arena, &hlo_instruction_extra(m, inst)->control_preds, before);
+    hlo_vec_push(&m->arena, &hlo_instruction_extra(m, before)->control_succs, inst);
 }
 
 static void drop_item(HloVec *vec, const void *item) {
@@ -297,27 +311,34 @@ static void drop_item(HloVec *vec, const void *item) {
     if (at != SIZE_MAX) hlo_vec_remove(vec, at);
 }
 
+static void drop_pred(HloInstruction *inst, const HloInstruction *before) {
+    if (inst->extra) drop_item(&inst->extra->control_preds, before);
+}
+
+static void drop_succ(HloInstruction *inst, const HloInstruction *after) {
+    if (inst->extra) drop_item(&inst->extra->control_succs, after);
+}
+
 void hlo_remove_control_edge(HloInstruction *before, HloInstruction *inst) {
-    drop_item(&inst->control_preds, before);
-    drop_item(&before->control_succs, inst);
+    drop_pred(inst, before);
+    drop_succ(before, inst);
 }
 
 void hlo_drop_control_edges(HloInstruction *inst) {
-    for (size_t i = 0; i < inst->control_preds.count; i++) {
-        drop_item(&((HloInstruction *)inst->control_preds.items[i])->control_succs, inst);
-    }
-    for (size_t i = 0; i < inst->control_succs.count; i++) {
-        drop_item(&((HloInstruction *)inst->control_succs.items[i])->control_preds, inst);
-    }
-    inst->control_preds.count = inst->control_succs.count = 0;
+    HloInstructionExtra *extra = inst->extra;
+    if (!extra) return;
+    for (size_t i = 0; i < extra->control_preds.count; i++) drop_succ(extra->control_preds.items[i], inst);
+    for (size_t i = 0; i < extra->control_succs.count; i++) drop_pred(extra->control_succs.items[i], inst);
+    extra->control_preds.count = extra->control_succs.count = 0;
 }
 
 void hlo_move_control_edges(HloInstruction *from, HloInstruction *to) {
-    for (size_t i = 0; i < from->control_preds.count; i++) {
-        if (from->control_preds.items[i] != to) hlo_add_control_edge(from->control_preds.items[i], to);
+    const HloVec *preds = hlo_control_preds(from), *succs = hlo_control_succs(from);
+    for (size_t i = 0; i < preds->count; i++) {
+        if (preds->items[i] != to) hlo_add_control_edge(preds->items[i], to);
     }
-    for (size_t i = 0; i < from->control_succs.count; i++) {
-        if (from->control_succs.items[i] != to) hlo_add_control_edge(to, from->control_succs.items[i]);
+    for (size_t i = 0; i < succs->count; i++) {
+        if (succs->items[i] != to) hlo_add_control_edge(to, succs->items[i]);
     }
     hlo_drop_control_edges(from);
 }

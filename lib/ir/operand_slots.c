@@ -3,6 +3,7 @@
 #include "lib/ir/operand_slots.h"
 
 #include "hlo/module.h"
+#include "lib/ir/edges.h"
 
 enum { MOST_SCANNED = 64 };  // up to this many operands are looked through one by one
 
@@ -42,8 +43,9 @@ static HloOperandSlots *index_slots(HloArena *arena, const HloInstruction *inst)
 
 static HloOperandSlots *slots_of(HloInstruction *inst) {
     if (inst->operands.count <= MOST_SCANNED || inst->operands.count >= UINT32_MAX || !inst->comp) return NULL;
-    if (!inst->operand_slots) inst->operand_slots = index_slots(&inst->comp->m->arena, inst);
-    return inst->operand_slots;
+    HloInstructionExtra *extra = hlo_instruction_extra(inst->comp->m, inst);
+    if (!extra->operand_slots) extra->operand_slots = index_slots(&inst->comp->m->arena, inst);
+    return extra->operand_slots;
 }
 
 void hlo_slots_set(HloInstruction *inst, size_t k, HloInstruction *operand) {

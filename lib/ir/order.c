@@ -33,8 +33,8 @@ static void add_node(Graph *g, HloArena *scratch, HloInstruction *inst) {
     Node *node = &g->nodes[inst->id];
     g->insts[inst->id] = inst;
     node->next = (uint32_t)g->edge_count;
-    for (size_t i = inst->control_preds.count; i-- > 0;)
-        add_edge(g, scratch, inst->comp, inst->control_preds.items[i]);
+    for (size_t i = hlo_control_preds(inst)->count; i-- > 0;)
+        add_edge(g, scratch, inst->comp, hlo_control_preds(inst)->items[i]);
     for (size_t i = 0; i < inst->operands.count; i++) add_edge(g, scratch, inst->comp, inst->operands.items[i]);
     node->end = (uint32_t)g->edge_count;
     if (!inst->users.count) g->starts[g->start_count++] = inst->id;

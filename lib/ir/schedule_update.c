@@ -31,7 +31,7 @@ static void find_new(Update *u, HloComputation *comp) {
     HLO_EACH_INST(inst, comp) {
         if (hlo_bits_has(u->scheduled, inst->id)) continue;
         wait_for(u, inst, &inst->operands);
-        wait_for(u, inst, &inst->control_preds);
+        wait_for(u, inst, hlo_control_preds(inst));
         if (!u->waits[inst->id]) hlo_vec_push(u->scratch, &u->ready, inst);
     }
 }

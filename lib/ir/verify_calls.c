@@ -4,7 +4,7 @@
 
 static HloStatus check_slots(const HloInstruction *inst, size_t wanted) {
     if (inst->called.count >= wanted) return hlo_ok();
-    return hlo_verify_fail(inst, HLO_INTERNAL, "callees", "expected %zu called computations, found %zu", wanted,
+    return hlo_verify_fail(inst, HLO_INTERNAL, "callees", "expected %zu called computations, found %u", wanted,
                            inst->called.count);
 }
 

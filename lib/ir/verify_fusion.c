@@ -37,7 +37,7 @@ static HloStatus check_fused_uses(const HloVerify *v, const HloInstruction *inst
 
 HloStatus hlo_verify_fusion(HloVerify *v, const HloInstruction *inst) {
     if (inst->called.count != 1) {
-        return hlo_verify_fail(inst, HLO_INTERNAL, "callees", "expected 1 fused computation, found %zu",
+        return hlo_verify_fail(inst, HLO_INTERNAL, "callees", "expected 1 fused computation, found %u",
                                inst->called.count);
     }
     const HloComputation *fused = hlo_called(inst, 0);

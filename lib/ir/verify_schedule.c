@@ -26,7 +26,7 @@ HloStatus hlo_verify_sequence(const HloVerify *v, const HloComputation *comp) {
             return hlo_verify_fail_comp(comp, "schedule-complete", "place %zu holds nothing of this computation", i);
         }
         HLO_TRY(check_before(inst, &inst->operands, done, "operand"));
-        HLO_TRY(check_before(inst, &inst->control_preds, done, "control predecessor"));
+        HLO_TRY(check_before(inst, hlo_control_preds(inst), done, "control predecessor"));
         if (hlo_bits_claim(done, inst->id)) continue;
         return hlo_verify_fail(inst, HLO_INTERNAL, "schedule-complete", "it is scheduled twice");
     }

@@ -100,11 +100,11 @@ static void add_edges(Walk *w, const HloInstruction *inst) {
     }
     for (size_t k = 0; k < inst->users.count; k++) data -= edge_hash(inst, inst->users.items[k]);
     w->data_edges += data;
-    for (size_t k = 0; k < inst->control_preds.count; k++) {
-        w->control_edges += edge_hash(inst->control_preds.items[k], inst);
+    for (size_t k = 0; k < hlo_control_preds(inst)->count; k++) {
+        w->control_edges += edge_hash(hlo_control_preds(inst)->items[k], inst);
     }
-    for (size_t k = 0; k < inst->control_succs.count; k++) {
-        w->control_edges -= edge_hash(inst, inst->control_succs.items[k]);
+    for (size_t k = 0; k < hlo_control_succs(inst)->count; k++) {
+        w->control_edges -= edge_hash(inst, hlo_control_succs(inst)->items[k]);
     }
 }
 
@@ -116,9 +116,9 @@ static HloStatus locate_one_sided(const HloComputation *comp) {
             return hlo_verify_fail(inst, HLO_INTERNAL, "two-sided-edges", "it is no user of its operand '%s'",
                                    operand->name);
         }
-        for (size_t k = 0; k < inst->control_preds.count; k++) {
-            const HloInstruction *before = inst->control_preds.items[k];
-            if (hlo_vec_find(&before->control_succs, inst) != SIZE_MAX) continue;
+        for (size_t k = 0; k < hlo_control_preds(inst)->count; k++) {
+            const HloInstruction *before = hlo_control_preds(inst)->items[k];
+            if (hlo_vec_find(hlo_control_succs(before), inst) != SIZE_MAX) continue;
             return hlo_verify_fail(inst, HLO_INTERNAL, "two-sided-edges",
                                    "'%s' does not know it as its control successor", before->name);
         }
@@ -164,7 +164,7 @@ static HloStatus walk_instruction(Walk *w, const HloInstruction *inst) {
     w->count++;
     w->parameters += inst->op == HLO_OP_PARAMETER;
     HLO_TRY(check_needed(w, inst, &inst->operands, "operands-in-computation"));
-    HLO_TRY(check_needed(w, inst, &inst->control_preds, "control-in-computation"));
+    HLO_TRY(check_needed(w, inst, hlo_control_preds(inst), "control-in-computation"));
     HLO_TRY(check_identity(w, inst));
     if (inst->called.count) HLO_TRY(check_callees(w, inst));
     add_edges(w, inst);
@@ -179,7 +179,7 @@ static HloStatus check_acyclic(const HloVerify *v, const HloComputation *comp) {
     HloBits done = hlo_bits_new(v->arena, comp->id_limit);
     for (size_t i = 0; i < order.count; i++) {
         const HloInstruction *inst = order.items[i];
-        const HloVec *before[] = {&inst->operands, &inst->control_preds};
+        const HloVec *before[] = {&inst->operands, hlo_control_preds(inst)};
         for (size_t list = 0; list < 2; list++) {
             for (size_t k = 0; k < before[list]->count; k++) {
                 const HloInstruction *other = before[list]->items[k];

@@ -13,8 +13,8 @@ typedef struct Walk {
 
 // Children are pushed last first: operands come off the stack from left to right, then control predecessors.
 static void push_children(Walk *w, const HloInstruction *inst) {
-    for (size_t k = inst->control_preds.count; k-- > 0;) {
-        const HloInstruction *pred = inst->control_preds.items[k];
+    for (size_t k = hlo_control_preds(inst)->count; k-- > 0;) {
+        const HloInstruction *pred = hlo_control_preds(inst)->items[k];
         if (w->state[pred->id] == NEW) hlo_vec_push(w->scratch, &w->stack, pred);
     }
     for (size_t k = hlo_operand_count(inst); k-- > 0;) {
@@ -44,7 +44,7 @@ HloInstList hlo_visitor_order(const HloComputation *comp, HloArena *scratch) {
     Walk w = {.scratch = scratch, .state = HLO_NEW_ARRAY(scratch, uint8_t, comp->id_limit)};
     w.order.items = HLO_NEW_ARRAY(scratch, HloInstruction *, comp->count);
     HLO_EACH_INST(inst, comp) {
-        if (hlo_is_dead(inst) && !inst->control_succs.count) walk_from(&w, inst);
+        if (hlo_is_dead(inst) && !hlo_control_succs(inst)->count) walk_from(&w, inst);
     }
     if (comp->root) walk_from(&w, comp->root);
     return w.order;

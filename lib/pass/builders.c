@@ -17,9 +17,8 @@ static bool has_failed(const HloRewriter *rw, HloInstruction *const *operands, s
 }
 
 static HloInstruction *finish(HloRewriter *rw, HloInstruction *inst, const char *name) {
-    inst->made_by_pass = rw->cx->pass->name;
-    inst->made_by_rule = rw->rule;
-    inst->made_from = rw->subject ? rw->subject->name : NULL;
+    inst->made = HLO_NEW(&rw->m->arena, HloMade);
+    *inst->made = (HloMade){rw->cx->pass->name, rw->rule, rw->subject ? rw->subject->name : NULL};
     return hlo_computation_add(rw->comp, inst, name);
 }
 

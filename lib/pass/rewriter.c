@@ -93,7 +93,8 @@ static void hand_over(HloRewriter *rw, HloInstruction *old, HloInstruction *new,
 
 // Builders run before their rule's name is known when a pass calls hlo_replace itself.
 static void stamp_rule(const HloRewriter *rw, HloInstruction *inst, const char *rule) {
-    if (inst->made_by_pass == rw->cx->pass->name && !inst->made_by_rule) inst->made_by_rule = rule;
+    HloMade *made = inst->made;
+    if (made && made->pass == rw->cx->pass->name && !made->rule) made->rule = rule;
 }
 
 static void remove_with_parameters(HloRewriter *rw, HloInstruction *inst, bool relay) {

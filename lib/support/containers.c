@@ -4,12 +4,13 @@
 
 void hlo_vec_grow(HloArena *arena, HloVec *vec, size_t capacity) {
     if (capacity <= vec->capacity) return;
-    size_t doubled = vec->capacity < 2 ? 4 : vec->capacity * 2;
-    if (capacity < doubled) capacity = doubled;
+    size_t doubled = vec->capacity ? (size_t)vec->capacity * 2 : 2;
+    if (capacity < doubled) capacity = doubled < UINT32_MAX ? doubled : UINT32_MAX;
+    if (capacity > UINT32_MAX) capacity = SIZE_MAX;  // no arena has room for that
     void **items = HLO_NEW_ARRAY(arena, void *, capacity);
     if (vec->count) memcpy(items, vec->items, vec->count * sizeof *items);
     vec->items = items;
-    vec->capacity = capacity;
+    vec->capacity = (uint32_t)capacity;
 }
 
 size_t hlo_vec_find(const HloVec *vec, const void *item) {

@@ -638,12 +638,12 @@ void hlo_put_own_attribute(Printer *p, const HloInstruction *inst, HloAttrUse us
 // ---- attributes at the end of the line ------------------------------------------------------------------
 
 static void put_control_predecessors(Printer *p, const HloInstruction *inst) {
-    if (!p->options.control_dependencies || !inst->control_preds.count) return;
+    if (!p->options.control_dependencies || !hlo_control_preds(inst)->count) return;
     hlo_put_key(p->out, HLO_ATTR_CONTROL_PREDECESSORS);
     hlo_put_char(p->out, '{');
-    for (size_t i = 0; i < inst->control_preds.count; i++) {
+    for (size_t i = 0; i < hlo_control_preds(inst)->count; i++) {
         if (i) hlo_put(p->out, ", ", 2);
-        const HloInstruction *before = inst->control_preds.items[i];
+        const HloInstruction *before = hlo_control_preds(inst)->items[i];
         hlo_put_name(p, before->name);  // never canonical
     }
     hlo_put_char(p->out, '}');

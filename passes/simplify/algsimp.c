@@ -59,7 +59,7 @@ static RuleIndex *index_rules(HloArena *scratch) {
 // ---- one instruction ------------------------------------------------------------------------------------
 
 static bool replace_compatible(HloAlg *alg, HloInstruction *inst, HloInstruction *result, const char *rule) {
-    if (inst->control_preds.count || !hlo_alg_same_shape(alg, inst->shape, result->shape)) return false;
+    if (hlo_control_preds(inst)->count || !hlo_alg_same_shape(alg, inst->shape, result->shape)) return false;
     return hlo_replace_with(alg->rw, inst, result, rule, HLO_REPLACE_RELAY_CONTROL | HLO_REPLACE_PRESERVE_SHARDING);
 }
 
@@ -121,7 +121,7 @@ static void push_if_unseen(Sweep *sweep, HloInstruction *inst) {
 
 // Operands left to right, then control predecessors: the stack takes them backwards.
 static void push_inputs(Sweep *sweep, const HloInstruction *inst) {
-    for (size_t k = inst->control_preds.count; k-- > 0;) push_if_unseen(sweep, inst->control_preds.items[k]);
+    for (size_t k = hlo_control_preds(inst)->count; k-- > 0;) push_if_unseen(sweep, hlo_control_preds(inst)->items[k]);
     for (size_t k = hlo_operand_count(inst); k-- > 0;) push_if_unseen(sweep, hlo_operand(inst, k));
 }
 
@@ -147,7 +147,7 @@ static void sweep_from(Sweep *sweep, HloInstruction *start) {
 static HloVec unreachable_roots(HloAlg *alg, const HloComputation *comp) {
     HloVec roots = {0};
     HLO_EACH_INST(inst, comp) {
-        if (hlo_is_dead(inst) && !inst->control_succs.count) hlo_vec_push(alg->scratch, &roots, inst);
+        if (hlo_is_dead(inst) && !hlo_control_succs(inst)->count) hlo_vec_push(alg->scratch, &roots, inst);
     }
     return roots;
 }

@@ -17,7 +17,7 @@ static HloInstruction *concat_empty(HloAlg *alg, HloInstruction *inst) {
     for (size_t k = 0; k < total; k++) {
         if (!hlo_shape_is_empty(hlo_operand(inst, k)->shape)) kept[count++] = hlo_operand(inst, k);
     }
-    if (count == total || inst->control_preds.count) return NULL;
+    if (count == total || hlo_control_preds(inst)->count) return NULL;
     if (count == 0) return hlo_operand(inst, 0);
     if (count == 1) return kept[0];
     return hlo_derive(alg->rw, hlo_build_clone(alg->rw, inst, NULL, kept, count), inst);
@@ -110,7 +110,7 @@ static HloInstruction *concat_slices(HloAlg *alg, HloInstruction *inst) {
     int64_t end = 0;
     bool has_run = false;
     for (size_t k = 0; k < total; k++) has_run |= run_end(inst, k, &end) > k + 1;
-    if (!has_run || inst->control_preds.count) return NULL;
+    if (!has_run || hlo_control_preds(inst)->count) return NULL;
     HloInstruction **operands = HLO_NEW_ARRAY(alg->scratch, HloInstruction *, total);
     for (size_t k = 0; k < total;) {
         size_t next = run_end(inst, k, &end);

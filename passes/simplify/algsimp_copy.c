@@ -103,7 +103,7 @@ HloInstruction *hlo_alg_swap_reshape_copy(HloAlg *alg, HloInstruction *inst) {
 
 static HloInstruction *bitcast_is_ordered(HloAlg *alg, HloInstruction *inst) {
     (void)alg;
-    return inst->control_preds.count ? inst : NULL;
+    return hlo_control_preds(inst)->count ? inst : NULL;
 }
 
 // bitcast(f(bitcast(x))) -> bitcast(f(x)) for elementwise f.

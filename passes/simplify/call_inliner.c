@@ -326,12 +326,12 @@ static HloInstruction *clone_with(HloRewriter *rw, const HloInstruction *inst, H
 
 // A clone waits for what the original waited for, and for what the call waited for.
 static void add_control_edges(const HloInstruction *inst, HloInstruction *const *made, const HloInstruction *call) {
-    for (size_t k = 0; k < inst->control_preds.count; k++) {
-        const HloInstruction *before = inst->control_preds.items[k];
+    for (size_t k = 0; k < hlo_control_preds(inst)->count; k++) {
+        const HloInstruction *before = hlo_control_preds(inst)->items[k];
         hlo_add_control_edge(made[before->id], made[inst->id]);
     }
-    for (size_t k = 0; k < call->control_preds.count; k++) {
-        hlo_add_control_edge(call->control_preds.items[k], made[inst->id]);
+    for (size_t k = 0; k < hlo_control_preds(call)->count; k++) {
+        hlo_add_control_edge(hlo_control_preds(call)->items[k], made[inst->id]);
     }
 }
 

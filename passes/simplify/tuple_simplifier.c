@@ -53,7 +53,8 @@ enum { MOST_LOOKED_AT = 4096 };
 
 static void push_before(HloArena *scratch, HloVec *stack, const HloInstruction *inst) {
     for (size_t k = 0; k < hlo_operand_count(inst); k++) hlo_vec_push(scratch, stack, hlo_operand(inst, k));
-    for (size_t k = 0; k < inst->control_preds.count; k++) hlo_vec_push(scratch, stack, inst->control_preds.items[k]);
+    for (size_t k = 0; k < hlo_control_preds(inst)->count; k++)
+        hlo_vec_push(scratch, stack, hlo_control_preds(inst)->items[k]);
 }
 
 // Whether `before` comes before `after` or may do so: yes when the search gets long.
@@ -75,8 +76,8 @@ static bool may_precede(HloArena *scratch, const HloInstruction *before, const H
 // Whether `inst` waits, other than for `leaving_out`, for something that comes after the element.
 static bool waits_for_later(HloArena *scratch, const HloInstruction *inst, const HloInstruction *element,
                             const HloInstruction *leaving_out) {
-    for (size_t k = 0; k < inst->control_preds.count; k++) {
-        const HloInstruction *before = inst->control_preds.items[k];
+    for (size_t k = 0; k < hlo_control_preds(inst)->count; k++) {
+        const HloInstruction *before = hlo_control_preds(inst)->items[k];
         if (before == element || before == leaving_out) continue;
         if (may_precede(scratch, element, before)) return true;
     }
@@ -88,7 +89,7 @@ static bool waits_for_later(HloArena *scratch, const HloInstruction *inst, const
 static bool can_wait(HloArena *scratch, const HloInstruction *element, const HloInstruction *gte) {
     const HloInstruction *tuple = hlo_operand(gte, 0);
     if (waits_for_later(scratch, gte, element, tuple)) return false;
-    if (hlo_vec_find(&gte->control_preds, tuple) == SIZE_MAX) return true;
+    if (hlo_vec_find(hlo_control_preds(gte), tuple) == SIZE_MAX) return true;
     bool goes = hlo_user_count(tuple) == 1 && !hlo_is_root(tuple);
     return goes && !waits_for_later(scratch, tuple, element, NULL);
 }

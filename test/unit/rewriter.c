@@ -148,8 +148,8 @@ static void replace_refuses_control_edges_unless_relayed(void **state) {
     assert_false(f->rw.changed);
     assert_true(hlo_replace_with(&f->rw, old, new, "swap", HLO_REPLACE_RELAY_CONTROL));
     assert_null(old->comp);
-    assert_int_equal(new->control_preds.count, 1);
-    assert_ptr_equal(new->control_preds.items[0], before);
+    assert_int_equal(hlo_control_preds(new)->count, 1);
+    assert_ptr_equal(hlo_control_preds(new)->items[0], before);
 }
 
 static void replace_refuses_other_shardings_when_asked(void **state) {
@@ -277,9 +277,9 @@ static void rules_are_tried_in_order_until_one_fires(void **state) {
     assert_true(changed);
     const HloInstruction *root = f->comp->root;
     assert_int_equal(root->op, HLO_OP_ABS);
-    assert_string_equal(root->made_by_pass, "test-pass");
-    assert_string_equal(root->made_by_rule, "negate-to-abs");
-    assert_string_equal(root->made_from, "n");
+    assert_string_equal(root->made->pass, "test-pass");
+    assert_string_equal(root->made->rule, "negate-to-abs");
+    assert_string_equal(root->made->from, "n");
 }
 
 static void rules_end_with_the_first_failed_builder(void **state) {

@@ -36,7 +36,7 @@ static LLVMValueRef sequence_function(Gen *g, const char *name, bool internal) {
 }
 
 static void open_part(Gen *g, Sequence *s) {
-    const char *name = hlo_arena_printf(g->arena, "%s.part%zu", s->comp->name, s->parts.count);
+    const char *name = hlo_arena_printf(g->arena, "%s.part%u", s->comp->name, s->parts.count);
     s->fn = g->fn = sequence_function(g, name, true);
     g->scratch = LLVMGetParam(g->fn, 1);
     s->calls = 0;
