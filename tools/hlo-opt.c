@@ -53,9 +53,10 @@ typedef struct Run {
     char **argv;
     HloArena arena;
     Options options;
+    HloLoadOptions load;
     HloWatchOptions watching;
     HloDebugOptions debug;
-    HloFlagSet sets[3];
+    HloFlagSet sets[4];
     HloPlatform platform;
     HloPrintOptions print;
     HloElement *pipeline;  // NULL without --passes
@@ -146,11 +147,11 @@ static HloStatus process_modules(Run *run, const HloModuleList *modules) {
 }
 
 static HloStatus process_input(Run *run, const char *path) {
-    HloLoadOptions load = {.format = run->options.format,
-                           .split = run->options.split_input_file,
-                           .drop_zero_sign = !run->options.keep_negative_zero};
+    run->load.format = run->options.format;
+    run->load.split = run->options.split_input_file;
+    run->load.drop_zero_sign = !run->options.keep_negative_zero;
     HloModuleList modules;
-    HLO_TRY(hlo_modules_load(path, &load, &modules));
+    HLO_TRY(hlo_modules_load(path, &run->load, &modules));
     HloStatus status = process_modules(run, &modules);
     hlo_module_list_free(&modules);
     // One newline more on standard output than in a file, as the reference has it.
@@ -174,8 +175,9 @@ static HloStatus read_flags(Run *run, HloVec *inputs) {
     run->debug = hlo_debug_options_default();
     run->sets[0] = (HloFlagSet){.flags = flags, .count = HLO_COUNT(flags), .options = options};
     run->sets[1] = hlo_watch_flags(&run->watching);
-    run->sets[2] = hlo_debug_option_flags(&run->debug);
-    HLO_TRY(hlo_debug_options_collect(&run->arena, &run->sets[2], getenv("XLA_FLAGS"), run->argc, run->argv));
+    run->sets[2] = hlo_load_flags(&run->load);
+    run->sets[3] = hlo_debug_option_flags(&run->debug);
+    HLO_TRY(hlo_debug_options_collect(&run->arena, &run->sets[3], getenv("XLA_FLAGS"), run->argc, run->argv));
     HLO_TRY(hlo_flags_parse(&run->arena, run->sets, HLO_COUNT(run->sets), run->argc, run->argv, inputs));
     if (options->warn_ignored) warn_ignored_flags(&run->debug);
     run->print = hlo_debug_print_options(&run->debug);

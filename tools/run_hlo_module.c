@@ -54,7 +54,8 @@ typedef struct Run {
     HloArena arena;
     Options options;
     HloDebugOptions debug;
-    HloFlagSet sets[2];
+    HloLoadOptions load;
+    HloFlagSet sets[3];
     HloRunner runner;
     HloBuffer out;
     HloModule *m;
@@ -223,7 +224,7 @@ static HloStatus run_module(Run *run, HloModule *m) {
 static HloStatus put_help(Run *run) {
     const char *topic = *run->options.help ? run->options.help : "all";
     hlo_put_string(&run->out, "usage: run_hlo_module --platform=cpu [flags] FILE\n\n");
-    if (hlo_flags_help(run->sets, 1, topic, &run->out)) return hlo_ok();
+    if (hlo_flags_help(run->sets, 2, topic, &run->out)) return hlo_ok();
     return hlo_error(HLO_INVALID_ARGUMENT, "no help topic '%s'", topic);
 }
 
@@ -233,8 +234,9 @@ static HloStatus run_all(void *data) {
     run->options = (Options){.platform = "", .run_passes = true, .iterations = 1, .abs = 0.001, .rel = 0.001};
     run->debug = hlo_debug_options_default();
     run->sets[0] = (HloFlagSet){.flags = flags, .count = HLO_COUNT(flags), .options = &run->options};
-    run->sets[1] = hlo_debug_option_flags(&run->debug);
-    HLO_TRY(hlo_debug_options_collect(&run->arena, &run->sets[1], getenv("XLA_FLAGS"), run->argc, run->argv));
+    run->sets[1] = hlo_load_flags(&run->load);
+    run->sets[2] = hlo_debug_option_flags(&run->debug);
+    HLO_TRY(hlo_debug_options_collect(&run->arena, &run->sets[2], getenv("XLA_FLAGS"), run->argc, run->argv));
     HLO_TRY(hlo_flags_parse(&run->arena, run->sets, HLO_COUNT(run->sets), run->argc, run->argv, &files));
     HLO_TRY(hlo_debug_pass_filter(&run->debug, &run->runner.filter));
     if (run->options.help) return put_help(run);
@@ -246,7 +248,8 @@ static HloStatus run_all(void *data) {
     if (files.count != 1)
         return hlo_error(HLO_INVALID_ARGUMENT, "Input HLO file missing: expected one, found %u", files.count);
     HloModuleList modules;
-    HLO_TRY(hlo_modules_load(files.items[0], &(HloLoadOptions){.format = run->options.format}, &modules));
+    run->load.format = run->options.format;
+    HLO_TRY(hlo_modules_load(files.items[0], &run->load, &modules));
     HloStatus status =
         modules.count ? run_module(run, modules.items[0]) : hlo_error(HLO_INVALID_ARGUMENT, "the file holds no module");
     hlo_module_list_free(&modules);

@@ -2,6 +2,7 @@
 #ifndef HLO_LOAD_H
 #define HLO_LOAD_H
 
+#include "hlo/flags.h"
 #include "hlo/module.h"
 #include "hlo/status.h"
 #include "hlo/text.h"
@@ -15,7 +16,11 @@ typedef struct HloLoadOptions {
     const char *format;   // `hlo` or `txt`; NULL or "": by the file's extension
     bool split;           // several modules, separated by `// -----`
     bool drop_zero_sign;  // see HloParseOptions
+    int64_t max_errors;   // likewise; negative values are refused
 } HloLoadOptions;
+
+// The flags that set fields of `options`; every program that reads modules has them.
+HloFlagSet hlo_load_flags(HloLoadOptions *options);
 
 // Reads all modules of a file, or of standard input for `-`, which has no extension and so needs a format. Nothing
 // is loaded unless everything can be read. The caller frees the list.

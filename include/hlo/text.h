@@ -16,13 +16,13 @@ typedef struct HloParseOptions {
     bool drop_zero_sign;        // the token `-0` is plus zero, as the reference reads it (`-0.0` keeps its sign)
     bool renumber_frames;       // keep only the stack frames that instructions name, numbered by first use, and drop
                                 // ids without a frame (grammar chapter, §2.3); otherwise tables stay as written
-    size_t max_errors;          // 0: 20
+    size_t max_errors;          // how many errors are told before reading ends; 0: 20
     size_t memory_limit_bytes;  // 0: none; past it the parse ends with RESOURCE_EXHAUSTED
 } HloParseOptions;
 
 // Reads a module, a list of computations without header, or a single instruction (grammar chapter). On success
-// the caller owns *out. Failure is INVALID_ARGUMENT with file:line:col, the source line and a caret, and leaves
-// *out alone. The text need not be zero-terminated and is not kept.
+// the caller owns *out. Failure is INVALID_ARGUMENT and leaves *out alone; its message has every error found, in the order
+// of the text, each with file:line:col, the source line and a caret. The text need not be zero-terminated and is not kept.
 HLO_MUST_USE HloStatus hlo_parse_module(HloStringView text, const HloParseOptions *options, HloModule **out);
 
 // Reads one shape; the whole text must be consumed.

@@ -6,6 +6,20 @@
 
 #include "hlo/file.h"
 
+#define FLAG(flag, type, field, word, text)                                                                 \
+    {                                                                                                       \
+        .name = flag, .kind = HLO_FLAG_##type, .offset = offsetof(HloLoadOptions, field), .topic = "files", \
+        .value = word, .help = text                                                                         \
+    }
+
+static const HloFlag flags[] = {
+    FLAG("max-errors", INT, max_errors, "N", "end reading after N errors in a text (default 20)"),
+};
+
+HloFlagSet hlo_load_flags(HloLoadOptions *options) {
+    return (HloFlagSet){.flags = flags, .count = HLO_COUNT(flags), .options = options};
+}
+
 static const char separator[] = "// -----";
 static const char stray[] = "// ---";
 
@@ -74,7 +88,8 @@ static HloStatus parse_chunk(const char *path, HloStringView chunk, size_t lines
                              HloModuleList *list) {
     HloParseOptions options = {.file_name = strcmp(path, "-") == 0 ? "<stdin>" : path,
                                .lines_before = lines_before,
-                               .drop_zero_sign = load->drop_zero_sign};
+                               .drop_zero_sign = load->drop_zero_sign,
+                               .max_errors = (size_t)load->max_errors};
     HloBuffer stripped = {0};
     if (hlo_strip_log_prefixes(chunk, &stripped)) chunk = (HloStringView){stripped.data, stripped.size};
     HloModule *m = NULL;
@@ -99,6 +114,7 @@ static HloStatus parse_all(const char *path, HloStringView text, const HloLoadOp
 
 HloStatus hlo_modules_load(const char *path, const HloLoadOptions *options, HloModuleList *out) {
     HLO_TRY(check_format(path, options->format));
+    if (options->max_errors < 0) return hlo_error(HLO_INVALID_ARGUMENT, "--max-errors must not be negative");
     HloBuffer text = {0};
     HloModuleList list = {0};
     HloStatus status = hlo_file_read(path, &text);

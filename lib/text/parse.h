@@ -2,8 +2,12 @@
 //
 // The reader is a recursive-descent parser over the lexer's current token. Every hlo_read_* function starts at the
 // first token of what it reads, leaves the first token behind it current, and returns false after recording an error;
-// only the first error of a text is kept, with notes that callers add on the way out. What the user can nest is either
+// the first error of a line counts, with notes that callers add on the way out. What the user can nest is either
 // read with an explicit stack or counted by hlo_enter.
+//
+// After a failed instruction or computation reading goes on behind it (parse_recover.c). Its name is then known as
+// failed, so that its uses say nothing: a computation as a NULL, an instruction as a placeholder that is in no
+// computation and has the declared shape, or none. A line that needs what is not known fails without an error.
 #ifndef HLO_TEXT_PARSE_H
 #define HLO_TEXT_PARSE_H
 
@@ -43,6 +47,18 @@ const HloNameSlot *hlo_names_suggest(const HloNameTable *table, const char *text
 
 // ---- the reader -----------------------------------------------------------------------------------------
 
+// Structs of one size, gathered in scratch memory while their number is unknown.
+typedef struct HloItems {
+    char *data;
+    size_t count, capacity;
+} HloItems;
+
+typedef struct HloDiagnostic {
+    const char *at;       // in the text
+    const char *message;  // scratch memory, like notes
+    const char *notes;    // lines to follow the caret, each with a newline in front
+} HloDiagnostic;
+
 // One computation being read.
 typedef struct HloScope HloScope;
 struct HloScope {
@@ -60,23 +76,29 @@ struct HloReader {
     HloArena *arena;    // where results live
     HloArena *scratch;  // where everything else lives
     HloShapes *shapes;
+    const char *file_name;
     size_t lines_before;  // of the file before the text
     bool keep_missing_layouts, zero_elided, drop_zero_sign, renumber_frames;
     bool eliding;           // the parts of an elided tuple literal are made, not read
     bool adjacent_layouts;  // a layout follows its shape without blanks (typed literals)
 
-    // The first error.
-    const char *error_at;  // NULL: none
-    const char *error;
-    HloBuffer notes;
+    HloDiagnostic error;  // being dealt with; `at` NULL: none
+    HloBuffer notes;      // that go with it
+    HloItems errors;      // HloDiagnostic: those kept so far
+    size_t max_errors;
+    bool failed;              // something was not read; lines may have placeholders as operands
+    bool stopped;             // there were more errors than wanted
+    const char *resync_from;  // reading goes on nowhere before this place
 
     size_t depth;
     uint32_t filler;        // the next 32-bit word of elided constants
     size_t elided_bytes;    // stored for elided constants so far
     size_t unbacked_bytes;  // allocated for constants with fewer values than elements
     HloScope *scope;
-    HloScope *free_scopes;  // closed ones, whose tables can be used again
-    HloNameTable computations;
+    HloScope *free_scopes;      // closed ones, whose tables can be used again
+    HloNameTable computations;  // NULL: failed; without root: not there yet
+    HloItems early_calls;       // of computations that are not there yet; see parse_callees.c
+    HloItems early_starts;
     HloNameTable shape_texts;   // plain array shapes by their spelling
     HloNameTable opcode_texts;  // opcodes by theirs; the value is the number plus 1
     HloNames anonymous;         // uniquifier of nested instructions' names
@@ -88,8 +110,8 @@ struct HloReader {
     HloVec async_chains;    // every async-start, in text order
     HloFrames frames;       // the tables as written
     HloComputation *entry;  // the one marked ENTRY
-    const char *entry_at;
-    HloComputation *last;  // the computation finished last
+    const char *entry_at;   // its mark
+    HloComputation *last;   // the computation finished last
 
     HloVec operands;     // of the instructions being read, outermost first
     HloInts ints;        // scratch of int lists
@@ -97,10 +119,17 @@ struct HloReader {
     HloInts shape_frames;
 };
 
+// parse_errors.c
 // Records an error at a place of the text, unless there is one already. Always false.
 bool hlo_read_error(HloReader *r, const char *at, const char *format, ...) HLO_PRINTF(3, 4);
 // Adds a line about what was being read to the error. Always false.
 bool hlo_read_note(HloReader *r, const char *at, const char *format, ...) HLO_PRINTF(3, 4);
+// Puts the error, if there is one, with the others, so that reading can go on. False when there are more than wanted:
+// reading should end.
+bool hlo_errors_keep(HloReader *r);
+// All errors as one status, in the order of the text.
+HloStatus hlo_errors_status(HloReader *r);
+
 // Counts one level of nesting; false past the limit. hlo_leave undoes it.
 bool hlo_enter(HloReader *r, size_t levels);
 static inline void hlo_leave(HloReader *r, size_t levels) {
@@ -160,12 +189,6 @@ static inline bool hlo_read_dims(HloReader *r, HloDims *out) {
     return hlo_read_ints(r, HLO_TOK_LBRACE, HLO_TOK_RBRACE, out);
 }
 bool hlo_read_int_lists(HloReader *r, HloIntLists *out);
-
-// Structs of one size, gathered in scratch memory while their number is unknown.
-typedef struct HloItems {
-    char *data;
-    size_t count, capacity;
-} HloItems;
 
 // A new zeroed item; valid until the next push.
 void *hlo_items_push(HloReader *r, HloItems *items, size_t item_bytes);
@@ -240,6 +263,35 @@ void hlo_finish_computation(HloReader *r, HloComputation *comp);
 HloScope *hlo_scope_open(HloReader *r, HloComputation *comp);
 void hlo_scope_close(HloReader *r);
 
+// parse_recover.c: where to go on after an error
+typedef enum HloResync {
+    HLO_RESYNC_NONE,         // at no instruction: enough errors, or the body's end is lost
+    HLO_RESYNC_INSTRUCTION,  // at an instruction, or at the `}` behind the last one
+    HLO_RESYNC_COMPUTATION,  // at a computation of the module's list: the body has no end
+} HloResync;
+
+// What a reading function may leave half done.
+typedef struct HloMark {
+    const char *at;
+    size_t depth, operand_count, shape_count, shape_frame_count;
+    HloScope *scope;
+    bool adjacent_layouts;
+} HloMark;
+
+HloMark hlo_mark(const HloReader *r);
+// Keeps the error and goes on behind the instruction, header attribute or computation that began at the mark.
+HloResync hlo_resync_instruction(HloReader *r, const HloMark *mark);
+// true: at the next `,` of the header, or behind the header
+bool hlo_resync_header(HloReader *r, const HloMark *mark);
+bool hlo_resync_computation(HloReader *r, const HloMark *mark);
+// The computation's signature was at the mark: goes on at the `{` of its body.
+bool hlo_resync_body(HloReader *r, const HloMark *mark);
+
+// Stands for an instruction that could not be read.
+static inline bool hlo_is_placeholder(const HloInstruction *inst) {
+    return !inst->comp;
+}
+
 // parse_instruction.c: `ROOT? name = …`, where the left side may lack in single-instruction text
 bool hlo_read_instruction(HloReader *r);
 
@@ -271,6 +323,7 @@ struct HloLine {
     HloComputation *to_apply;        // of a custom call
     HloComputation *checked_callee;  // `calls` of async-update and async-done
     const char *checked_thread;
+    bool unknown_callee;  // one could not be read
 };
 _Static_assert(HLO_ATTR_COUNT <= 128, "HloLine.seen");
 
@@ -289,6 +342,18 @@ bool hlo_finish_line(HloReader *r, HloLine *line, bool (*attributes)(HloReader *
 bool hlo_read_attributes(HloReader *r, HloLine *line);
 bool hlo_check_required(HloReader *r, const HloLine *line);
 
+// parse_callees.c: computations as values, also those that stand further down
+bool hlo_read_single_callee(HloReader *r, HloLine *line, HloInstruction *inst, HloAttrId id);
+bool hlo_read_callees(HloReader *r, HloLine *line, HloInstruction *inst);
+// The instruction calls something whose contents are not known yet.
+bool hlo_calls_unknown(const HloInstruction *inst);
+// The line cannot be finished before its callees are known; false, without an error yet.
+bool hlo_callee_needed(HloReader *r, const HloLine *line, const char *what);
+// What is said about an async operation is also said about what it wraps, as soon as that is there.
+void hlo_share_late(HloReader *r, HloInstruction *async, HloComputation *wrapped);
+// At the end of the list: everything that was called before it stood there must be there.
+bool hlo_settle_callees(HloReader *r);
+
 // parse_rules.c: what single opcodes ask for beyond the tables
 bool hlo_check_operand_count(HloReader *r, const HloLine *line);
 // The attribute cannot be used here though the opcode's row lists it.
@@ -301,6 +366,7 @@ bool hlo_parse_check_rules(HloReader *r, HloLine *line);
 // parse_async.c: async-start, -update, -done, and the sugar for them
 bool hlo_async_begin(HloReader *r, HloLine *line);
 bool hlo_async_finish(HloReader *r, HloLine *line);
+void hlo_share_annotations(HloReader *r, const HloInstruction *async, HloInstruction *wrapped);
 // At the end of the text: the threads of what async operations call.
 void hlo_async_spread_threads(HloReader *r);
 

@@ -17,13 +17,20 @@ static HloInstruction *start_of(HloReader *r, HloInstruction *inst) {
 
 // What is said about an async operation is also said about the instruction it wraps; later lines overwrite earlier ones
 // (grammar chapter, §4.4).
-static void share_annotations(HloReader *r, const HloInstruction *async, HloInstruction *wrapped) {
+void hlo_share_annotations(HloReader *r, const HloInstruction *async, HloInstruction *wrapped) {
     static const HloAttrId shared[] = {HLO_ATTR_METADATA, HLO_ATTR_ORIGIN, HLO_ATTR_BACKEND_CONFIG,
                                        HLO_ATTR_FRONTEND_ATTRIBUTES, HLO_ATTR_STATISTICS};
     for (size_t i = 0; i < HLO_COUNT(shared); i++) {
         const HloAttr *attr = hlo_attr_find(async, shared[i]);
         if (attr) hlo_set_attr(r->m, wrapped, *attr);
     }
+}
+
+static void share_annotations(HloReader *r, HloInstruction *async, HloComputation *comp) {
+    if (comp->root)
+        hlo_share_annotations(r, async, comp->root);
+    else
+        hlo_share_late(r, async, comp);
 }
 
 static const char *thread_of(const HloComputation *comp) {
@@ -70,6 +77,7 @@ static HloLine wrapped_line(const HloLine *line) {
 static void take_callee_shapes(HloComputation *comp, HloInstruction *root) {
     if ((root->op != HLO_OP_CALL && root->op != HLO_OP_FUSION) || !root->called.count) return;
     const HloComputation *callee = hlo_called(root, 0);
+    if (!callee->root) return;
     for (size_t k = 0; k < hlo_parameter_count(comp) && k < hlo_parameter_count(callee); k++) {
         HloInstruction *param = hlo_parameter(comp, k);
         const HloShape *shape = hlo_parameter(callee, k)->shape;
@@ -126,6 +134,7 @@ static bool check_chain(HloReader *r, HloLine *line) {
     if (hlo_operand_count(line->inst) == 0)
         return hlo_read_error(r, line->paren_at, "No operand found for AsyncUpdate and AsyncDone");
     HloInstruction *first = hlo_operand(line->inst, 0);
+    if (hlo_is_placeholder(first)) return false;
     if (first->op == HLO_OP_ASYNC_DONE)
         return hlo_read_error(r, line->paren_at,
                               "AsyncDone cannot be the first operand of an AsyncUpdate or AsyncDone.");
@@ -134,10 +143,10 @@ static bool check_chain(HloReader *r, HloLine *line) {
                               "AsyncUpdate and AsyncDone expect an asynchronous operation as their first operand.");
     if (line->op == HLO_OP_ASYNC_DONE) line->inst->operands.count = 1;  // the others mean nothing
     HloInstruction *start = start_of(r, first);
-    HloOpcode wrapped = hlo_called(start, 0)->root->op;
-    if (line->sugar && line->wrapped_op != wrapped)
-        return hlo_read_error(r, line->op_at, "Expect async wrapped opcode to be %s, but got %s", hlo_op_name(wrapped),
-                              hlo_op_name(line->wrapped_op));
+    const HloInstruction *wrapped = hlo_called(start, 0)->root;
+    if (line->sugar && wrapped && line->wrapped_op != wrapped->op)
+        return hlo_read_error(r, line->op_at, "Expect async wrapped opcode to be %s, but got %s",
+                              hlo_op_name(wrapped->op), hlo_op_name(line->wrapped_op));
     if (line->op == HLO_OP_ASYNC_UPDATE) *hlo_map_at(r->scratch, &r->async_starts, line->inst) = start;
     return true;
 }
@@ -171,7 +180,7 @@ static bool finish_start(HloReader *r, HloLine *line) {
     bool main = !thread || !*thread || strcmp(thread, "main") == 0;
     comp->execution_thread = main ? NULL : thread;
     if (!main) hlo_set_text(r->m, line->inst, HLO_ATTR_ASYNC_EXECUTION_THREAD, thread);
-    share_annotations(r, line->inst, comp->root);
+    share_annotations(r, line->inst, comp);
     hlo_vec_push(r->scratch, &r->async_chains, line->inst);
     return true;
 }
@@ -185,8 +194,8 @@ static bool finish_later(HloReader *r, HloLine *line) {
     if (line->checked_thread && strcmp(line->checked_thread, thread_of(comp)))
         return hlo_read_error(r, line->attrs_at, "Expect async_execution_thread to be %.200s, but got %.200s",
                               thread_of(comp), line->checked_thread);
-    if (line->sugar) correct_wrapped(r, line, comp);
-    share_annotations(r, line->inst, comp->root);
+    if (line->sugar && comp->root) correct_wrapped(r, line, comp);
+    share_annotations(r, line->inst, comp);
     return true;
 }
 

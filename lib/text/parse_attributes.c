@@ -107,53 +107,7 @@ static bool read_dim(HloReader *r, int64_t *out) {
     return true;
 }
 
-// ---- computations and instructions ----------------------------------------------------------------------
-
-// A computation's name or body.
-static bool read_callee(HloReader *r, HloComputation **out) {
-    if (hlo_tok(r) == HLO_TOK_LBRACE) return hlo_read_inline_computation(r, out);
-    const HloToken t = r->lex.token;
-    HloStringView name;
-    if (t.kind != HLO_TOK_NAME && t.kind != HLO_TOK_IDENT) return hlo_read_error(r, t.at, "expects computation name");
-    hlo_read_name(r, &name);
-    const HloNameSlot *slot = hlo_names_find(&r->computations, name.data, name.size);
-    if (slot) {
-        *out = slot->value;
-        return true;
-    }
-    const HloNameSlot *near = hlo_names_suggest(&r->computations, name.data, name.size);
-    int shown = (int)(name.size < 200 ? name.size : 200);
-    if (!near) return hlo_read_error(r, t.at, "computation does not exist: %.*s", shown, name.data);
-    return hlo_read_error(r, t.at, "computation does not exist: %.*s; did you mean %.*s?", shown, name.data,
-                          (int)near->size, near->text);
-}
-
-static bool read_one_callee(HloReader *r, void *data) {
-    HloComputation *callee;
-    if (!read_callee(r, &callee)) return false;
-    hlo_vec_push(r->scratch, data, callee);
-    return true;
-}
-
-static bool read_callees(HloReader *r, HloInstruction *inst) {
-    HloVec callees = {0};
-    if (!hlo_read_list(r, HLO_TOK_LBRACE, HLO_TOK_RBRACE, read_one_callee, &callees)) return false;
-    for (size_t k = 0; k < callees.count; k++) hlo_set_called(inst, k, callees.items[k]);
-    return true;
-}
-
-// Most callees sit in the slot that the attribute's row names; these only come along.
-static bool read_single_callee(HloReader *r, HloLine *line, HloInstruction *inst, HloAttrId id) {
-    HloComputation *callee;
-    if (!read_callee(r, &callee)) return false;
-    if (id == HLO_ATTR_TO_APPLY && inst->op == HLO_OP_CUSTOM_CALL)
-        line->to_apply = callee;
-    else if (inst->op == HLO_OP_ASYNC_UPDATE || inst->op == HLO_OP_ASYNC_DONE)
-        line->checked_callee = callee;
-    else
-        hlo_set_called(inst, (size_t)hlo_attr_info(id)->detail, callee);
-    return true;
-}
+// ---- instructions ---------------------------------------------------------------------------------------
 
 static bool read_one_instruction(HloReader *r, void *data) {
     const HloToken t = r->lex.token;
@@ -164,7 +118,7 @@ static bool read_one_instruction(HloReader *r, void *data) {
     if (!slot)
         return hlo_read_error(r, t.at, "instruction '%.*s' is not defined", (int)(name.size < 200 ? name.size : 200),
                               name.data);
-    hlo_vec_push(r->scratch, data, slot->value);
+    if (!hlo_is_placeholder(slot->value)) hlo_vec_push(r->scratch, data, slot->value);
     return true;
 }
 
@@ -272,8 +226,8 @@ static bool says_nothing(HloAttrKind kind, const void *data) {
 static bool read_value(HloReader *r, HloLine *line, HloInstruction *inst, HloAttrUse use) {
     const HloAttrInfo *info = hlo_attr_info(use.id);
     switch ((int)info->kind) {
-    case HLO_KIND_COMPUTATION: return read_single_callee(r, line, inst, use.id);
-    case HLO_KIND_COMPUTATIONS: return read_callees(r, inst);
+    case HLO_KIND_COMPUTATION: return hlo_read_single_callee(r, line, inst, use.id);
+    case HLO_KIND_COMPUTATIONS: return hlo_read_callees(r, line, inst);
     case HLO_KIND_INSTRUCTIONS: return read_control_predecessors(r, line);
     }
     HloAttr attr = {.id = use.id};

@@ -38,17 +38,26 @@ bool hlo_check_parameters(HloReader *r, const char *at, const HloComputation *co
     return true;
 }
 
-// body = "{" instruction+ "}"
+// body = "{" instruction+ "}"     A computation without a root has failed, though its end was found.
 static bool read_body(HloReader *r, const char *at, HloComputation *comp) {
     if (!hlo_expect(r, HLO_TOK_LBRACE, "expects '{' at the beginning of instruction list.")) return false;
     HloScope *scope = hlo_scope_open(r, comp);
+    bool ok = true;
+    HloResync next = HLO_RESYNC_INSTRUCTION;
     do {
-        if (!hlo_read_instruction(r)) return false;
-    } while (hlo_tok(r) != HLO_TOK_RBRACE && hlo_tok(r) != HLO_TOK_EOF);
-    if (!hlo_expect(r, HLO_TOK_RBRACE, "expects '}' at the end of instruction list.")) return false;
-    hlo_computation_set_root(comp, scope->root ? scope->root : comp->last);
+        HloMark mark = hlo_mark(r);
+        if (hlo_read_instruction(r)) continue;
+        ok = false;
+        next = hlo_resync_instruction(r, &mark);
+    } while (next == HLO_RESYNC_INSTRUCTION && hlo_tok(r) != HLO_TOK_RBRACE && hlo_tok(r) != HLO_TOK_EOF);
+    HloInstruction *root = scope->root ? scope->root : comp->last;
     hlo_scope_close(r);
-    return hlo_check_parameters(r, at, comp);
+    if (next == HLO_RESYNC_NONE || !hlo_expect(r, HLO_TOK_RBRACE, "expects '}' at the end of instruction list."))
+        return false;
+    if (!ok) return true;
+    if (!hlo_check_parameters(r, at, comp)) return hlo_errors_keep(r);
+    hlo_computation_set_root(comp, root);
+    return true;
 }
 
 // Callees of single-instruction text wait until the entry is in the module.
@@ -60,13 +69,14 @@ void hlo_finish_computation(HloReader *r, HloComputation *comp) {
     r->last = comp;
 }
 
+// *out is NULL for a body with errors, which are kept.
 bool hlo_read_inline_computation(HloReader *r, HloComputation **out) {
     const char *at = hlo_here(r);
     HloComputation *comp = hlo_computation_new(r->m, "_");
     if (!hlo_enter(r, INLINE_LEVELS) || !read_body(r, at, comp)) return false;
     hlo_leave(r, INLINE_LEVELS);
-    hlo_finish_computation(r, comp);
-    *out = comp;
+    *out = comp->root ? comp : NULL;
+    if (comp->root) hlo_finish_computation(r, comp);
     return true;
 }
 
@@ -124,36 +134,69 @@ static bool read_thread(HloReader *r, HloComputation *comp) {
     return true;
 }
 
-static bool register_computation(HloReader *r, const char *at, HloStringView name, HloComputation *comp) {
+// The computation that a name of the list stands for: a new one, or the one that stood in for it where it was called
+// before. NULL when the name is taken.
+static HloComputation *new_computation(HloReader *r, const char *at, HloStringView name) {
     bool is_new;
     HloNameSlot *slot = hlo_names_at(r->scratch, &r->computations, name.data, name.size, &is_new);
-    if (!is_new) {
-        hlo_read_error(r, at, "computation already exists: %.*s", (int)(name.size < 200 ? name.size : 200), name.data);
-        return hlo_read_note(r, slot->text, "computation previously defined here");
+    const char *first_at = slot->text;
+    HloComputation *comp = is_new ? hlo_computation_new(r->m, hlo_intern(r->m, name.data, name.size)) : slot->value;
+    bool is_defined = !is_new && (!comp || comp->root);
+    if (!is_defined) {
+        slot->text = name.data;
+        slot->value = comp;
+        return comp;
     }
-    slot->value = comp;
-    return true;
+    hlo_read_error(r, at, "computation already exists: %.*s", (int)(name.size < 200 ? name.size : 200), name.data);
+    hlo_read_note(r, first_at, "computation previously defined here");
+    return NULL;
 }
 
 static bool note_entry(HloReader *r, const char *entry_at, HloComputation *comp) {
     if (!entry_at) return true;
-    if (r->entry) return hlo_read_error(r, entry_at, "expects only one ENTRY");
+    if (r->entry_at) return hlo_read_error(r, entry_at, "expects only one ENTRY");
+    r->entry_at = entry_at;
     r->entry = comp;
     return true;
 }
 
-// computation = "ENTRY"? name signature? body thread?
-bool hlo_read_computation(HloReader *r) {
+// head = "ENTRY"? name signature?     *comp is new and known under its name
+static bool read_head(HloReader *r, Signature *signature, HloStringView *name, HloComputation **comp) {
     const char *entry_at = hlo_tok(r) == HLO_TOK_ENTRY ? hlo_here(r) : NULL;
     hlo_accept(r, HLO_TOK_ENTRY);
+    HloMark mark = hlo_mark(r);
+    if (!hlo_read_name(r, name)) return false;
+    *comp = new_computation(r, mark.at, *name);
+    if (!*comp) {
+        *comp = hlo_computation_new(r->m, "_");
+        *name = (HloStringView){0};
+        hlo_errors_keep(r);
+    }
+    if (!note_entry(r, entry_at, *comp)) hlo_errors_keep(r);
+    if (hlo_tok(r) != HLO_TOK_LPAREN || read_signature(r, signature)) return !r->stopped;
+    signature->result = NULL;
+    return hlo_resync_body(r, &mark);
+}
+
+// The computation could not be read: uses of its name say nothing.
+static void mark_failed(HloReader *r, HloStringView name) {
+    if (!name.data) return;
+    bool is_new;
+    hlo_names_at(r->scratch, &r->computations, name.data, name.size, &is_new)->value = NULL;
+}
+
+// computation = head body thread?
+bool hlo_read_computation(HloReader *r) {
     const char *at = hlo_here(r);
-    HloStringView name;
-    if (!hlo_read_name(r, &name)) return false;
     Signature signature = {0};
-    if (hlo_tok(r) == HLO_TOK_LPAREN && !read_signature(r, &signature)) return false;
-    HloComputation *comp = hlo_computation_new(r->m, hlo_intern(r->m, name.data, name.size));
-    if (!read_body(r, at, comp) || !check_signature(r, &signature, comp) || !read_thread(r, comp)) return false;
-    if (!register_computation(r, at, name, comp) || !note_entry(r, entry_at, comp)) return false;
+    HloStringView name = {0};
+    HloComputation *comp = NULL;
+    bool ok = read_head(r, &signature, &name, &comp) && read_body(r, at, comp) && read_thread(r, comp);
+    if (!ok || !comp->root) {
+        mark_failed(r, name);
+        return ok;
+    }
+    if (!check_signature(r, &signature, comp)) hlo_errors_keep(r);
     hlo_finish_computation(r, comp);
     return true;
 }

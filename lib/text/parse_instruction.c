@@ -70,6 +70,7 @@ static bool infer_shape(HloReader *r, HloLine *line) {
     if (inst->shape) return true;
     if (!hlo_op_has(inst->op, HLO_OPF_INFER))
         return hlo_read_error(r, line->paren_at, "cannot infer shape for opcode: %s", hlo_op_name(inst->op));
+    if (r->early_calls.count && hlo_calls_unknown(inst)) return hlo_callee_needed(r, line, "this instruction's shape");
     HloStatus status = hlo_infer_shape(r->m, inst, &inst->shape);
     if (hlo_is_ok(status)) return true;
     hlo_read_error(r, line->op_at, "failed to infer shape for opcode: %s, error: %s", hlo_op_name(inst->op),
@@ -167,10 +168,44 @@ static void make_instruction(HloReader *r, HloLine *line) {
     if (line->op == HLO_OP_CONSTANT) hlo_set_data(r->m, line->inst, HLO_ATTR_VALUE, line->literal);
 }
 
+// ---- what could not be read -----------------------------------------------------------------------------
+
+static HloInstruction *new_placeholder(HloReader *r, const HloShape *shape) {
+    return hlo_inst_new(r->m, HLO_OP_PARAMETER, shape, NULL, 0);
+}
+
+static bool has_unknown_operand(const HloReader *r, const HloLine *line) {
+    for (size_t k = line->operand_base; k < r->operands.count; k++) {
+        const HloInstruction *operand = r->operands.items[k];
+        if (!operand->shape) return true;
+    }
+    return false;
+}
+
+// Makes later uses of a failed line's name say nothing.
+static void remember_failed(HloReader *r, const HloLine *line) {
+    r->failed = true;
+    if (!line->name.data) return;
+    bool is_new;
+    HloNameSlot *slot = hlo_names_at(r->scratch, &r->scope->names, line->name.data, line->name.size, &is_new);
+    if (is_new) slot->value = new_placeholder(r, line->shape);
+}
+
+// ---- putting it together --------------------------------------------------------------------------------
+
+// A nested instruction with an unknown operand is unknown itself, unless its shape is declared.
+static bool give_up_line(HloReader *r, HloLine *line, bool is_nested) {
+    r->operands.count = line->operand_base;
+    if (is_nested) line->inst = new_placeholder(r, line->shape);
+    return is_nested;
+}
+
 bool hlo_finish_line(HloReader *r, HloLine *line, bool (*attributes)(HloReader *r, HloLine *line)) {
+    if (r->failed && has_unknown_operand(r, line)) return give_up_line(r, line, !attributes);
     make_instruction(r, line);
     if (is_async(line->op) ? !hlo_async_begin(r, line) : !hlo_check_operand_count(r, line)) return false;
     if (attributes && !attributes(r, line)) return false;
+    if (line->unknown_callee) return false;
     if (!hlo_check_required(r, line)) return false;
     if (is_async(line->op) ? !hlo_async_finish(r, line) : !hlo_parse_check_rules(r, line)) return false;
     if (!infer_shape(r, line)) return false;
@@ -191,18 +226,25 @@ static bool read_right_side(HloReader *r, HloLine *line) {
     return hlo_finish_line(r, line, hlo_read_attributes);
 }
 
-// instruction = "ROOT"? name "=" rhs
+// line = name "=" rhs
+static bool read_line(HloReader *r, HloLine *line) {
+    bool unnamed = r->scope->free_names && hlo_at_shape(r);
+    if (unnamed)
+        line->name = hlo_view("_");
+    else if (!hlo_read_name(r, &line->name) || !hlo_expect(r, HLO_TOK_EQUAL, "expects '=' in instruction"))
+        return false;
+    return read_right_side(r, line);
+}
+
+// instruction = "ROOT"? line
 bool hlo_read_instruction(HloReader *r) {
     const char *root_at = hlo_here(r);
     bool root = hlo_accept(r, HLO_TOK_ROOT);
     HloLine line = {.at = hlo_here(r)};
-    bool unnamed = r->scope->free_names && hlo_at_shape(r);
-    if (unnamed) {
-        line.name = hlo_view("_");
-    } else if (!hlo_read_name(r, &line.name) || !hlo_expect(r, HLO_TOK_EQUAL, "expects '=' in instruction")) {
+    if (!read_line(r, &line)) {
+        remember_failed(r, &line);
         return false;
     }
-    if (!read_right_side(r, &line)) return false;
     if (!root) return true;
     if (r->scope->root) return hlo_read_error(r, root_at, "one computation should have only one ROOT");
     r->scope->root = line.inst;

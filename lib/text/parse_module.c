@@ -180,23 +180,33 @@ static bool finish_module(HloReader *r, const Header *header) {
 
 // computations = computation+
 static bool read_computations(HloReader *r) {
+    if (r->failed && hlo_tok(r) == HLO_TOK_EOF) return false;
     do {
-        if (!hlo_read_computation(r)) return false;
+        HloMark mark = hlo_mark(r);
+        if (!hlo_read_computation(r) && !hlo_resync_computation(r, &mark)) return false;
     } while (hlo_tok(r) != HLO_TOK_EOF);
-    return true;
+    return hlo_settle_callees(r);
 }
 
-// module = "HloModule" name ("," attribute)* tables? computations
-static bool read_with_header(HloReader *r) {
-    Header header = {0};
+// header = "HloModule" name ("," attribute)* tables?
+static bool read_header(HloReader *r, Header *header) {
+    HloMark mark = hlo_mark(r);
     HloStringView name;
     hlo_skip(r);
-    if (!hlo_read_name(r, &name)) return false;
+    if (!hlo_read_name(r, &name)) return hlo_resync_header(r, &mark);
     r->m->name = hlo_intern(r->m, name.data, name.size);
     while (hlo_accept(r, HLO_TOK_COMMA)) {
-        if (!read_header_attr(r, &header)) return false;
+        mark = hlo_mark(r);
+        if (!read_header_attr(r, header) && !hlo_resync_header(r, &mark)) return false;
     }
-    return hlo_read_frames(r) && read_computations(r) && finish_module(r, &header);
+    mark = hlo_mark(r);
+    return hlo_read_frames(r) || hlo_resync_computation(r, &mark);
+}
+
+// module = header computations
+static bool read_with_header(HloReader *r) {
+    Header header = {0};
+    return read_header(r, &header) && read_computations(r) && finish_module(r, &header);
 }
 
 static bool read_without_header(HloReader *r) {
@@ -219,7 +229,7 @@ static bool read_single(HloReader *r) {
         return hlo_read_error(r, hlo_here(r),
                               "Expected eof after parsing single instruction. Did you mean to write an HLO "
                               "module and forget the \"HloModule\" header?");
-    if (!hlo_check_parameters(r, r->lex.begin, comp)) return false;
+    if (r->failed || !hlo_check_parameters(r, r->lex.begin, comp)) return false;
     hlo_computation_set_root(comp, comp->last);
     hlo_scope_close(r);
     hlo_module_add(r->m, comp);

@@ -63,7 +63,7 @@ HloNameSlot *hlo_names_at(HloArena *arena, HloNameTable *table, const char *text
 const HloNameSlot *hlo_names_suggest(const HloNameTable *table, const char *text, size_t size) {
     enum { MOST_COMPARED = 20000 };  // a hint is not worth more time
     const HloNameSlot *best = NULL;
-    size_t best_distance = size < 4 ? 2 : size < 8 ? 3 : 4;  // one more than what counts as near
+    size_t best_distance = size < 2 ? 1 : size < 4 ? 2 : size < 8 ? 3 : 4;  // one more than what counts as near
     for (size_t i = 0; i < table->capacity && i < MOST_COMPARED; i++) {
         const HloNameSlot *slot = &table->slots[i];
         if (slot->epoch != table->epoch) continue;

@@ -52,6 +52,15 @@ static bool read_elements(HloReader *r, const char *name_at, HloInstruction **in
     return true;
 }
 
+// The same of an instruction that could not be read.
+static bool skip_elements(HloReader *r) {
+    int64_t index;
+    while (hlo_accept(r, HLO_TOK_SHARP)) {
+        if (!hlo_read_int(r, &index)) return false;
+    }
+    return true;
+}
+
 static bool shapes_clash(HloReader *r, const HloLine *operand, const HloInstruction *inst) {
     return hlo_read_error(
         r, operand->shape_at,
@@ -93,6 +102,7 @@ static bool read_named(HloReader *r, const HloLine *operand, HloInstruction **ou
     else if (!make_parameter(r, operand, &t, out))
         return false;
     hlo_skip(r);
+    if (!(*out)->shape) return skip_elements(r);
     if (hlo_tok(r) == HLO_TOK_SHARP && !read_elements(r, t.text, out)) return false;
     if (operand->shape && operand->shape != (*out)->shape && !hlo_shape_compatible(operand->shape, (*out)->shape))
         return shapes_clash(r, operand, *out);

@@ -131,7 +131,7 @@ static void parse_error_notes_the_attribute(void **state) {
     HloStatus status = hlo_parse_module(
         hlo_view("HloModule m\nENTRY e {\nx = f32[] parameter(0), sharding={replicated manula}\n}"), NULL, &m);
     assert_non_null(strstr(hlo_status_message(status), "<text>:3:46: error: unexpected token\n"));
-    assert_non_null(strstr(hlo_status_message(status), "\n3:25: note: error parsing attribute sharding"));
+    assert_non_null(strstr(hlo_status_message(status), "\n<text>:3:25: note: error parsing attribute sharding"));
     hlo_status_free(status);
 }
 
