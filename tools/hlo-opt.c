@@ -16,7 +16,8 @@
 
 typedef struct Options {
     const char *output, *format, *platform, *stage, *passes, *print_style, *help, *debug_options_file;
-    bool split_input_file, keep_negative_zero, list_passes, list_stages, verify, stats, version, all, warn_ignored;
+    bool split_input_file, keep_negative_zero, list_passes, list_stages, print_pipeline, verify, stats, version, all;
+    bool warn_ignored;
 } Options;
 
 #define FLAG(name, kind, field, topic, value, implied, help) \
@@ -31,6 +32,8 @@ static const HloFlag flags[] = {
          "zero)"),
     FLAG("passes", TEXT, passes, "passes", "PIPELINE", NULL, "run these passes, as a,b{option=value},fix(c,d)"),
     FLAG("list-passes", BOOL, list_passes, "passes", NULL, NULL, "name the platform's passes"),
+    FLAG("print-pipeline", BOOL, print_pipeline, "passes", NULL, NULL,
+         "print the pipeline of --passes or of the platform so that --passes reads it back; `name?` does not exist here"),
     FLAG("verify", BOOL, verify, "passes", NULL, NULL, "only check that the modules obey the rules of HLO"),
     FLAG("platform", TEXT, platform, "stages", "NAME", NULL, "transforms (default), cpu or gpu"),
     FLAG("stage", TEXT, stage, "stages", "NAME", NULL, "run the platform's pipeline up to this stage and show it"),
@@ -88,6 +91,12 @@ static HloStatus put_help(Run *run) {
     return hlo_put_pass_manual(&run->out);
 }
 
+static HloStatus put_pipeline(Run *run) {
+    if (!run->pipeline) return hlo_put_platform_pipeline(run->platform, &run->debug, &run->out);
+    hlo_pipeline_print_lines(run->pipeline, &run->out);
+    return hlo_ok();
+}
+
 static HloStatus put_information(Run *run, bool *done) {
     const Options *options = &run->options;
     *done = true;
@@ -101,6 +110,7 @@ static HloStatus put_information(Run *run, bool *done) {
         return hlo_ok();
     }
     if (options->list_passes) return hlo_put_pass_names(run->platform, &run->out);
+    if (options->print_pipeline) return put_pipeline(run);
     *done = false;
     return hlo_ok();
 }
@@ -126,7 +136,7 @@ static HloStatus process_module(Run *run, HloModule *m) {
         HLO_TRY(hlo_pipeline_run(run->pipeline, m, &run->runner, &changed));
         return put_result(run, m);
     }
-    HLO_TRY(hlo_stage_run(run->platform, run->options.stage, m, &run->runner, &run->print, &run->out));
+    HLO_TRY(hlo_stage_run(run->platform, run->options.stage, m, &run->runner, &run->debug, &run->print, &run->out));
     hlo_put_char(&run->out, '\n');
     return hlo_ok();
 }
@@ -136,11 +146,19 @@ static void write_to_stderr(void *data, const char *text, size_t size) {
     fwrite(text, 1, size, stderr);
 }
 
+static void note_absent_passes(const Run *run) {
+    HloBuffer names = {0};
+    if (run->pipeline) hlo_pipeline_put_absent(run->pipeline, &names);
+    if (names.size) fprintf(stderr, "note: passes that do not exist here are left out: %s\n", names.data);
+    hlo_buffer_free(&names);
+}
+
 static HloStatus process_modules(Run *run, const HloModuleList *modules) {
     HloSink sink = {write_to_stderr, NULL};
     HloWatch *watch;
-    HLO_TRY(hlo_watch_start(&run->watching, &run->print, sink, isatty(STDERR_FILENO), &run->runner, &watch));
+    HLO_TRY(hlo_watch_start(&run->watching, &run->debug, &run->print, sink, isatty(STDERR_FILENO), &run->runner, &watch));
     HloStatus status = hlo_ok();
+    note_absent_passes(run);
     for (size_t i = 0; i < modules->count && hlo_is_ok(status); i++) status = process_module(run, modules->items[i]);
     hlo_watch_end(watch);
     return status;

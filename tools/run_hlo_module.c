@@ -164,11 +164,8 @@ static double seconds(void) {
 }
 
 static HloStatus run_passes(Run *run) {
-    HloElement *pipeline;
-    bool changed;
     HLO_TRY(hlo_verify_module(run->m, &(HloVerifyOptions){.allow_mixed_precision = true}));
-    HLO_TRY(hlo_cpu_pipeline(&run->arena, &pipeline));
-    return hlo_pipeline_run(pipeline, run->m, &run->runner, &changed);
+    return hlo_cpu_run_passes(HLO_CPU_BEFORE_SCHEDULE, &run->debug, run->m, &run->runner);
 }
 
 static HloStatus run_executable(Run *run, const HloLlvm *llvm, HloExecutable *executable) {

@@ -5,14 +5,23 @@
 #ifndef HLO_CPU_H
 #define HLO_CPU_H
 
+#include "hlo/debug_options.h"
 #include "hlo/module.h"
 #include "hlo/pass.h"
 #include "hlo/status.h"
 
 // ---- pipeline -------------------------------------------------------------------------------------------
 
-// The CPU pipeline of passes that exist, in the reference's nesting and order.
-HLO_MUST_USE HloStatus hlo_cpu_pipeline(HloArena *arena, HloElement **out);
+typedef enum HloCpuPhase { HLO_CPU_BEFORE_SCHEDULE, HLO_CPU_AFTER_SCHEDULE, HLO_CPU_WHOLE } HloCpuPhase;
+
+// The pipelines of a phase, which run one after the other (hlo_pipelines_run), in the reference's nesting and order. The
+// options decide which parts they have, and the module (NULL: some module for one partition). Passes that do not exist
+// here are absent elements.
+HLO_MUST_USE HloStatus hlo_cpu_pipeline(HloArena *arena, HloCpuPhase phase, const HloDebugOptions *options,
+                                        const HloModule *m, HloElement **out);
+// Runs the pipelines of a phase over a module.
+HLO_MUST_USE HloStatus hlo_cpu_run_passes(HloCpuPhase phase, const HloDebugOptions *options, HloModule *m,
+                                          HloRunner *runner);
 // Gives every non-fusion computation of the module a sequence and sets is_scheduled. A module that is scheduled
 // stays as it is.
 HLO_MUST_USE HloStatus hlo_cpu_schedule(HloModule *m);

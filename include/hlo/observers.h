@@ -46,20 +46,32 @@ HLO_MUST_USE HloStatus hlo_observe_changes(const HloChangesOptions *options, Hlo
 // ends the run and says after which pass it came.
 HLO_MUST_USE HloStatus hlo_observe_verify(const HloVerifyOptions *options, HloPassObserver **out);
 
-// Compares the text before and after every pass with what the pass claims; a wrong claim ends the run with INTERNAL
+// Compares the module before and after every pass with what the pass claims; a wrong claim ends the run with INTERNAL
 // (pass chapter, §6).
 typedef struct HloClaimsOptions {
     bool silent_change;  // refuse a change that is not claimed
     bool empty_change;   // refuse a claim without change
+    bool names_count;    // other names, metadata and orders are changes; the reference's hash does not see them
 } HloClaimsOptions;
 HLO_MUST_USE HloStatus hlo_observe_claims(const HloClaimsOptions *options, HloPassObserver **out);
 
+typedef struct HloFixOptions {
+    bool warn_of_cycles;  // write a line when an iteration begins with a module that an earlier one began with
+    bool fail_at_limit;   // a fixed point that reaches its limit ends the run with INTERNAL
+} HloFixOptions;
+HLO_MUST_USE HloStatus hlo_observe_fixes(const HloFixOptions *options, HloSink sink, HloPassObserver **out);
+
 // ---- what it cost ---------------------------------------------------------------------------------------
 
-// Counts runs, changes, rewrites and time of every pass. The runner is borrowed; it is the one that will run.
+// Counts runs, changes, rewrites and time of every pass and pipeline. The runner is borrowed; it is the one that will run.
 HLO_MUST_USE HloStatus hlo_observe_time(const HloRunner *runner, HloPassObserver **out);
 // Appends the table of an observer that hlo_observe_time made, slowest pass first.
 void hlo_put_pass_times(HloBuffer *out, const HloPassObserver *observer);
+// The same, and the pipelines, as JSON:
+//   {"total_ms": 1.5, "passes": [{"name": "dce", "runs": 2, "changed": 1, "rewrites": 3, "ms": 0.25}, …],
+//    "pipelines": [{"name": "simplification", "runs": 2, "changed": 1, "rewrites": 3, "ms": 1.25}, …]}
+// A fixed point runs its pipeline once an iteration. Times of pipelines include what they hold; total_ms is that of passes.
+void hlo_put_pass_times_json(HloBuffer *out, const HloPassObserver *observer);
 
 // ---- what was done --------------------------------------------------------------------------------------
 

@@ -38,10 +38,19 @@ typedef struct HloRewriteEvent {
     const HloInstruction *new_inst;  // the replacement, or NULL for a removal
 } HloRewriteEvent;
 
-// Counts rewrites over a whole run; stops them after `limit`.
+// How many rewrites a pass may still make (pass chapter, §7).
+typedef struct HloFuel {
+    const char *pass;
+    int64_t left;
+    bool was_used, was_refused;  // asked for while some was left, and when none was
+} HloFuel;
+
+// Counts rewrites over a whole run; stops them after `limit`, and those of single passes when their fuel is out.
 typedef struct HloRewriteLog {
     uint64_t count;
     uint64_t limit;  // 0: no limit
+    HloFuel *fuel;   // borrowed; passes that are not named have no bound
+    size_t fuel_count;
     // Called before each change; NULL: nobody.
     void (*on_rewrite)(void *data, const HloRewriteEvent *event);
     void *data;
@@ -52,6 +61,7 @@ struct HloPassContext {
     const char *const *values;  // option texts, parallel to pass->options
     HloArena *scratch;          // reset after the pass
     HloRewriteLog *log;         // never NULL
+    HloFuel *fuel;              // of this pass; NULL: no bound
 };
 
 // Runs another registered pass with its default options as part of this one (call-inliner ends with dce). Its rewrites
@@ -68,6 +78,7 @@ typedef enum HloPlatform {
     HLO_PLATFORM_TRANSFORMS = 1,
     HLO_PLATFORM_CPU = 2,
     HLO_PLATFORM_GPU = 4,
+    HLO_PLATFORM_TEST = 8,  // passes for tests of the tools: help and hints leave them out
 } HloPlatform;
 
 typedef struct HloRegistryRow {
@@ -82,7 +93,12 @@ const char *hlo_pass_suggest(const char *name, size_t size);
 
 // ---- pipelines ------------------------------------------------------------------------------------------
 
-typedef enum HloElementKind { HLO_ELEMENT_PASS, HLO_ELEMENT_PIPELINE, HLO_ELEMENT_FIX } HloElementKind;
+typedef enum HloElementKind {
+    HLO_ELEMENT_PASS,
+    HLO_ELEMENT_PIPELINE,
+    HLO_ELEMENT_FIX,
+    HLO_ELEMENT_ABSENT,  // a pass that does not exist here: never runs, and no observer sees it
+} HloElementKind;
 
 typedef struct HloElement HloElement;
 struct HloElement {
@@ -92,17 +108,25 @@ struct HloElement {
     const char *const *values;    // PASS: option texts
     HloElement *const *elements;  // PIPELINE: children; FIX: the one wrapped element
     size_t element_count;
-    int64_t limit;  // FIX: most iterations (25)
+    int64_t limit;            // FIX: most iterations (25)
+    const char *option_text;  // ABSENT: what stood between braces; NULL: nothing
 };
 
 // Parses pipeline text into a pipeline called `name`:
 //   list = (element ("," element)*)?
-//   element = pass ("{" option ("," option)* "}")?  |  "fix" ("[" limit "]")? "(" list ")"  |  name "(" list ")"
+//   element = pass "?"? ("{" option ("," option)* "}")?  |  "fix" ("[" limit "]")? "(" list ")"  |  name "(" list ")"
 //   option = name ("=" value)?         value = text without , and }  |  "\"" text "\""
-// Unknown names and options fail before anything runs, with the nearest name as a hint.
+// Unknown names and options fail before anything runs, with the nearest name as a hint; `pass?` is left out when there
+// is no such pass.
 HLO_MUST_USE HloStatus hlo_pipeline_parse(HloArena *arena, const char *name, HloStringView text, HloElement **out);
-// Prints a pipeline so that hlo_pipeline_parse reads it back.
+// Prints the elements of a pipeline so that hlo_pipeline_parse reads them back: on one line, or (`_lines`) one element a
+// line, what is nested indented. Absent passes are printed as `pass?`.
 void hlo_pipeline_print(const HloElement *pipeline, HloBuffer *out);
+void hlo_pipeline_print_lines(const HloElement *pipeline, HloBuffer *out);
+// Prints one element, as hlo_pipeline_print does.
+void hlo_element_print(const HloElement *element, HloBuffer *out);
+// Appends the names of the absent passes, each once, joined by `, `; nothing when there is none.
+void hlo_pipeline_put_absent(const HloElement *pipeline, HloBuffer *out);
 
 // ---- observers ------------------------------------------------------------------------------------------
 
@@ -117,6 +141,9 @@ struct HloPassObserver {
     HloStatus (*before_pass)(void *data, const HloElement *pipeline, const HloElement *element, const HloModule *m);
     HloStatus (*after_pass)(void *data, const HloElement *pipeline, const HloElement *element, const HloModule *m,
                             bool changed);
+    // A fixed point begins an iteration (the first is 1), and: it stops at its limit.
+    HloStatus (*before_iteration)(void *data, const HloElement *fix, const HloModule *m, int64_t iteration);
+    HloStatus (*at_limit)(void *data, const HloElement *fix, const HloModule *m);
     void (*free)(void *data);  // frees what `data` owns, if anything; hlo_observer_free calls it
 };
 
@@ -137,6 +164,7 @@ typedef struct HloRunner {
     size_t observer_count;
     HloPassFilter filter;  // zero-initialised: everything runs
     bool started;          // start_from was reached; kept from pipeline to pipeline
+    bool limit_changes;    // a fixed point that changed the module and reached its limit reports the change
     HloRewriteLog log;     // zero-initialised: no limit
 } HloRunner;
 
@@ -148,5 +176,8 @@ bool hlo_element_is_pipeline(const HloElement *element);
 // Runs a pipeline over a module that hlo_verify_module accepts: passes rely on its rules. *changed is the OR over all
 // passes, as pass-pipeline rules say. Failures carry the pass name in front of the message.
 HLO_MUST_USE HloStatus hlo_pipeline_run(const HloElement *pipeline, HloModule *m, HloRunner *runner, bool *changed);
+// Runs the elements of a list, which are pipelines, one after the other, each as a run of its own: the list itself has no
+// name that a filter or an observer could see.
+HLO_MUST_USE HloStatus hlo_pipelines_run(const HloElement *list, HloModule *m, HloRunner *runner, bool *changed);
 
 #endif

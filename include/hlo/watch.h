@@ -2,6 +2,7 @@
 #ifndef HLO_WATCH_H
 #define HLO_WATCH_H
 
+#include "hlo/debug_options.h"
 #include "hlo/flags.h"
 #include "hlo/observers.h"
 
@@ -12,7 +13,7 @@ typedef struct HloWatchOptions {
     const char *trace_rewrites;  // rewrites whose line it finds are written
     bool verify_each;
     bool check_claims;
-    bool time_passes;
+    const char *time_passes;  // table or json
     int64_t rewrite_limit;  // 0: none
     const char *colour;     // auto, always or never
 } HloWatchOptions;
@@ -22,11 +23,13 @@ typedef struct HloWatch HloWatch;
 HloWatchOptions hlo_watch_default(void);
 HloFlagSet hlo_watch_flags(HloWatchOptions *options);
 
-// Adds what the options ask for to the runner, which must have no observers and must outlive the watch. Text goes to
-// the sink; `is_terminal` decides whether `auto` means colours. The caller ends the watch after the last run.
-HLO_MUST_USE HloStatus hlo_watch_start(const HloWatchOptions *options, const HloPrintOptions *print, HloSink sink,
-                                       bool is_terminal, HloRunner *runner, HloWatch **out);
-// Writes what comes at the end (times) and frees the watch; NULL is ignored.
+// Adds what the options and the compiler options ask for to the runner, which must have no observers and must outlive the
+// watch. Text goes to the sink; `is_terminal` decides whether `auto` means colours. The caller ends the watch after the
+// last run.
+HLO_MUST_USE HloStatus hlo_watch_start(const HloWatchOptions *options, const HloDebugOptions *debug,
+                                       const HloPrintOptions *print, HloSink sink, bool is_terminal, HloRunner *runner,
+                                       HloWatch **out);
+// Writes what comes at the end (times, fuel) and frees the watch; NULL is ignored.
 void hlo_watch_end(HloWatch *watch);
 
 #endif

@@ -51,20 +51,23 @@ static HloStatus emit_buffers(const Stage *stage, const HloModule *m, const HloB
     return llvm->emit(m, assignment, stage->code, out);
 }
 
-static HloStatus run_passes(HloModule *m, HloRunner *runner) {
+HloStatus hlo_put_platform_pipeline(HloPlatform platform, const HloDebugOptions *options, HloBuffer *out) {
+    if (platform != HLO_PLATFORM_CPU) return hlo_ok();
     HloArena arena = {0};
-    HloElement *pipeline;
-    bool changed;
-    HloStatus status = hlo_cpu_pipeline(&arena, &pipeline);
-    if (hlo_is_ok(status)) status = hlo_pipeline_run(pipeline, m, runner, &changed);
+    HloElement *list;
+    HloStatus status = hlo_cpu_pipeline(&arena, HLO_CPU_WHOLE, options, NULL, &list);
+    if (hlo_is_ok(status)) hlo_pipeline_print_lines(list, out);
     hlo_arena_free(&arena);
     return status;
 }
 
-static HloStatus run_cpu(const Stage *stage, HloModule *m, HloRunner *runner, const HloPrintOptions *print,
-                         HloBuffer *out) {
-    if (!m->is_scheduled) HLO_TRY(run_passes(m, runner));
-    if (stage->need >= NEED_SCHEDULE) HLO_TRY(hlo_cpu_schedule(m));
+static HloStatus run_cpu(const Stage *stage, HloModule *m, HloRunner *runner, const HloDebugOptions *options,
+                         const HloPrintOptions *print, HloBuffer *out) {
+    if (!m->is_scheduled) HLO_TRY(hlo_cpu_run_passes(HLO_CPU_BEFORE_SCHEDULE, options, m, runner));
+    if (stage->need >= NEED_SCHEDULE) {
+        HLO_TRY(hlo_cpu_schedule(m));
+        HLO_TRY(hlo_cpu_run_passes(HLO_CPU_AFTER_SCHEDULE, options, m, runner));
+    }
     if (stage->need < NEED_BUFFERS) {
         hlo_print_module(m, print, out);
         return hlo_ok();
@@ -77,7 +80,7 @@ static HloStatus run_cpu(const Stage *stage, HloModule *m, HloRunner *runner, co
 }
 
 HloStatus hlo_stage_run(HloPlatform platform, const char *name, HloModule *m, HloRunner *runner,
-                        const HloPrintOptions *print, HloBuffer *out) {
+                        const HloDebugOptions *options, const HloPrintOptions *print, HloBuffer *out) {
     if (platform == HLO_PLATFORM_TRANSFORMS) {
         hlo_print_module(m, print, out);
         return hlo_ok();
@@ -85,5 +88,5 @@ HloStatus hlo_stage_run(HloPlatform platform, const char *name, HloModule *m, Hl
     if (platform == HLO_PLATFORM_GPU) return hlo_error(HLO_UNIMPLEMENTED, "platform gpu has no stages, only passes");
     const Stage *stage = find_stage(name);
     if (!stage) return hlo_error(HLO_UNIMPLEMENTED, "unknown stage '%s'; --list-stages names them", name);
-    return run_cpu(stage, m, runner, print, out);
+    return run_cpu(stage, m, runner, options, print, out);
 }

@@ -1,6 +1,7 @@
 // The flags of compiler options, and how those are read whose values are no plain bools, numbers or texts (debug
 // options chapter, §3). A row's `flag` cell names its reader: COMMAS is read_COMMAS.
 
+#include "hlo/fuel.h"
 #include "lib/pass/debug_fields.h"
 
 #include <ctype.h>
@@ -133,16 +134,9 @@ static HloStatus read_IGNORED_BOOL(HloArena *arena, const HloFlag *flag, void *o
 
 // pass=N,…: replaces what an earlier flag said.
 static HloStatus read_FUEL(HloArena *arena, const HloFlag *flag, void *options, const char *value) {
-    HloStringView item;
-    for (const char *rest = value; next_item(&rest, ',', &item);) {
-        const char *text = hlo_arena_string(arena, item.data, item.size), *equals = strchr(text, '=');
-        int64_t number;
-        if (!equals || !read_number(equals + 1, &number)) {
-            return hlo_error(HLO_INVALID_ARGUMENT,
-                             "Illegal value for --%s. Saw %s, but expected token %s to have format X=INTEGER.",
-                             flag->name, value, text);
-        }
-    }
+    (void)flag;
+    HloRewriteLog checked;
+    HLO_TRY(hlo_fuel_parse(arena, value, &checked));
     ((HloDebugOptions *)options)->xla_fuel = value;
     return hlo_ok();
 }

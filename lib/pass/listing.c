@@ -32,7 +32,7 @@ static int compare_names(const void *a, const void *b) {
     return strcmp((*(const HloPass *const *)a)->name, (*(const HloPass *const *)b)->name);
 }
 
-// The passes of a platform, or all for platforms 0; sorted. The caller frees *out.
+// The passes that a platform lists, or, for platforms 0, all but those for tests; sorted. The caller frees *out.
 static HloStatus sorted_passes(unsigned platforms, const HloPass ***out, size_t *listed) {
     size_t count;
     const HloRegistryRow *rows = hlo_registry(&count);
@@ -40,7 +40,8 @@ static HloStatus sorted_passes(unsigned platforms, const HloPass ***out, size_t 
     if (!passes) return hlo_out_of_memory();
     *listed = 0;
     for (size_t i = 0; i < count; i++) {
-        if (!platforms || (rows[i].platforms & platforms)) passes[(*listed)++] = rows[i].pass;
+        bool is_listed = platforms ? rows[i].platforms & platforms : !(rows[i].platforms & HLO_PLATFORM_TEST);
+        if (is_listed) passes[(*listed)++] = rows[i].pass;
     }
     qsort(passes, *listed, sizeof *passes, compare_names);
     *out = passes;

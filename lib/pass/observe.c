@@ -28,6 +28,17 @@ HloStatus hlo_observer_guarded(HloArena *arena, HloStatus (*body)(void *data), v
     return hlo_guarded((HloArena *const[]){arena, NULL}, body, data);
 }
 
+HloStatus hlo_observer_hash(const HloModule *m, bool with_names, uint64_t *out) {
+    HloBuffer text = {0};
+    HloPrintOptions print = with_names ? hlo_print_dump() : hlo_print_canonical();
+    print.large_constants = true;
+    hlo_print_module(m, &print, &text);
+    HloStatus status = hlo_buffer_status(&text);
+    *out = hlo_hash_bytes(text.data, text.size, 0);
+    hlo_buffer_free(&text);
+    return status;
+}
+
 static void append(void *data, const char *text, size_t size) {
     hlo_put(data, text, size);
 }

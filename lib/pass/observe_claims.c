@@ -1,27 +1,31 @@
-// Checking what passes claim against what they did (pass chapter, §6).
+// Checking what passes claim against what they did (pass chapter, §6). The words are the reference's.
+
+#include <inttypes.h>
+#include <stdio.h>
 
 #include "lib/pass/observe.h"
 
 typedef struct Claims {
     HloClaimsOptions options;
-    uint64_t before;  // hash of the text before the pass that runs
+    uint64_t before;  // hash before the pass that runs
 } Claims;
-
-static HloStatus hash_module(const HloModule *m, uint64_t *out) {
-    HloBuffer text = {0};
-    HloPrintOptions print = hlo_print_dump();
-    print.large_constants = true;
-    hlo_print_module(m, &print, &text);
-    HloStatus status = hlo_buffer_status(&text);
-    *out = hlo_hash_bytes(text.data, text.size, 0);
-    hlo_buffer_free(&text);
-    return status;
-}
 
 static HloStatus before_pass(void *data, const HloElement *pipeline, const HloElement *element, const HloModule *m) {
     (void)pipeline;
     Claims *claims = data;
-    return hlo_element_is_pipeline(element) ? hlo_ok() : hash_module(m, &claims->before);
+    if (hlo_element_is_pipeline(element)) return hlo_ok();
+    return hlo_observer_hash(m, claims->options.names_count, &claims->before);
+}
+
+static HloStatus wrong_claim(const HloModule *m, const HloElement *pipeline, const HloElement *element,
+                             const char *what) {
+    HloBuffer text = {0};
+    HloPrintOptions print = hlo_print_dump();
+    hlo_print_module(m, &print, &text);
+    HloStatus status = hlo_error(HLO_INTERNAL, "Pass '%s' in pipeline '%s' reported that it %s. HLO text after:\n%s",
+                                 element->name, pipeline->name, what, text.data ? text.data : "");
+    hlo_buffer_free(&text);
+    return status;
 }
 
 static HloStatus after_pass(void *data, const HloElement *pipeline, const HloElement *element, const HloModule *m,
@@ -29,14 +33,15 @@ static HloStatus after_pass(void *data, const HloElement *pipeline, const HloEle
     Claims *claims = data;
     if (hlo_element_is_pipeline(element)) return hlo_ok();
     uint64_t after;
-    HLO_TRY(hash_module(m, &after));
+    HLO_TRY(hlo_observer_hash(m, claims->options.names_count, &after));
     if (!changed && after != claims->before && claims->options.silent_change) {
-        return hlo_error(HLO_INTERNAL, "pass %s in pipeline %s says that it changed nothing, but the module changed",
-                         element->name, pipeline->name);
+        char what[128];
+        snprintf(what, sizeof what, "did not change the HLO but the hash of HLO was changed from %" PRIu64 " to %" PRIu64,
+                 claims->before, after);
+        return wrong_claim(m, pipeline, element, what);
     }
     if (changed && after == claims->before && claims->options.empty_change) {
-        return hlo_error(HLO_INTERNAL, "pass %s in pipeline %s says that it changed the module, which is as before",
-                         element->name, pipeline->name);
+        return wrong_claim(m, pipeline, element, "changed the HLO but the hash of HLO was not updated");
     }
     return hlo_ok();
 }

@@ -1,6 +1,6 @@
 // Pipelines as text: `dce,fix(algsimp{layout-sensitive},dce),simplification(cse)`.
 //
-// Names run up to one of `,(){}[]`; blanks around them mean nothing, blanks inside them belong to the name. Everything
+// Names run up to one of `,(){}[]?`; blanks around them mean nothing, blanks inside them belong to the name. Everything
 // is looked up and checked here, so that a pipeline that parses can run.
 
 #include <ctype.h>
@@ -8,11 +8,9 @@
 #include <stdlib.h>
 
 #include "hlo/pass.h"
+#include "lib/pass/pipeline_text.h"
 
-enum {
-    MAX_DEPTH = 64,      // nested lists; the CPU pipeline needs three
-    DEFAULT_LIMIT = 25,  // iterations of a fixed point, as the pass chapter says (§4)
-};
+enum { MAX_DEPTH = 64 };  // nested lists; the CPU pipeline needs three
 
 typedef struct Parser {
     HloArena *arena;
@@ -165,9 +163,26 @@ static HloStatus unknown_pass(HloStringView name) {
     return hlo_error(HLO_INVALID_ARGUMENT, "Pass %.*s not found.", (int)name.size, name.data);
 }
 
-// pass = name ("{" option ("," option)* "}")?
+// The options of a pass that does not exist are kept as they are, up to the brace that closes them.
+static HloStatus skip_options(Parser *p, const char **text) {
+    if (!take(p, '{')) return hlo_ok();
+    const char *start = p->next;
+    bool quoted = false;
+    while (p->next < p->end && (quoted || *p->next != '}')) quoted ^= *p->next++ == '"';
+    *text = hlo_arena_string(p->arena, start, (size_t)(p->next - start));
+    return expect(p, '}');
+}
+
+static HloStatus parse_absent(Parser *p, HloStringView name, HloElement **out) {
+    *out = new_element(p, HLO_ELEMENT_ABSENT, hlo_arena_string(p->arena, name.data, name.size));
+    return skip_options(p, &(*out)->option_text);
+}
+
+// pass = name "?"? ("{" option ("," option)* "}")?
 static HloStatus parse_pass(Parser *p, HloStringView name, HloElement **out) {
     const HloPass *pass = hlo_pass_find(name.data, name.size);
+    bool may_be_absent = name.size && take(p, '?');
+    if (!pass && may_be_absent) return parse_absent(p, name, out);
     if (!pass) return unknown_pass(name);
     HloElement *element = new_element(p, HLO_ELEMENT_PASS, pass->name);
     element->pass = pass;
@@ -179,7 +194,7 @@ static HloStatus parse_pass(Parser *p, HloStringView name, HloElement **out) {
 }
 
 static HloStatus parse_limit(Parser *p, int64_t *limit) {
-    *limit = DEFAULT_LIMIT;
+    *limit = HLO_FIX_LIMIT;
     if (!take(p, '[')) return hlo_ok();
     HloStringView word = take_word(p, "]");
     const char *text = hlo_arena_string(p->arena, word.data, word.size);
@@ -215,7 +230,7 @@ static HloStatus parse_fix(Parser *p, HloElement **out) {
 
 // element = pass | fix | name "(" list ")"
 static HloStatus parse_element(Parser *p, HloElement **out) {
-    HloStringView name = take_word(p, ",(){}[]");
+    HloStringView name = take_word(p, ",(){}[]?");
     bool opens = p->next < p->end && (*p->next == '(' || *p->next == '[');
     if (opens && hlo_view_is(name, "fix")) return parse_fix(p, out);
     if (!take(p, '(')) return parse_pass(p, name, out);
@@ -262,61 +277,4 @@ HloStatus hlo_pipeline_parse(HloArena *arena, const char *name, HloStringView te
     HLO_TRY(hlo_guarded((HloArena *const[]){arena, NULL}, parse_whole, &call));
     *out = call.out;
     return hlo_ok();
-}
-
-// ---- printing -------------------------------------------------------------------------------------------
-
-static void print_list(const HloElement *pipeline, HloBuffer *out);
-
-static void print_value(const char *value, HloBuffer *out) {
-    bool quoted = strpbrk(value, ",} ") || !*value;
-    if (quoted) hlo_put_char(out, '"');
-    hlo_put_string(out, value);
-    if (quoted) hlo_put_char(out, '"');
-}
-
-static void print_pass(const HloElement *element, HloBuffer *out) {
-    const HloPass *pass = element->pass;
-    hlo_put_string(out, pass->name);
-    const char *separator = "{";
-    for (size_t k = 0; k < pass->option_count && element->values; k++) {
-        const HloOptionSpec *spec = &pass->options[k];
-        const char *value = element->values[k];
-        if (!value || strcmp(value, spec->standard) == 0) continue;
-        hlo_put_string(out, separator);
-        hlo_put_string(out, spec->name);
-        separator = ",";
-        if (spec->kind == HLO_OPTION_BOOL && strcmp(value, "true") == 0) continue;
-        hlo_put_char(out, '=');
-        print_value(value, out);
-    }
-    if (*separator == ',') hlo_put_char(out, '}');
-}
-
-static void print_element(const HloElement *element, HloBuffer *out) {
-    if (element->kind == HLO_ELEMENT_PASS) {
-        print_pass(element, out);
-        return;
-    }
-    bool is_fix = element->kind == HLO_ELEMENT_FIX;
-    hlo_put_string(out, is_fix ? "fix" : element->name);
-    if (is_fix && element->limit != DEFAULT_LIMIT) hlo_putf(out, "[%lld]", (long long)element->limit);
-    hlo_put_char(out, '(');
-    // The list of a fix(…) with several elements hangs in a pipeline of its own that the text does not show.
-    const HloElement *child = is_fix ? element->elements[0] : NULL;
-    bool hidden = child && child->kind == HLO_ELEMENT_PIPELINE && strcmp(child->name, "fix") == 0;
-    print_list(hidden ? child : element, out);
-    hlo_put_char(out, ')');
-}
-
-// Trees are as deep as the parser or a target makes them, which is bounded.
-static void print_list(const HloElement *pipeline, HloBuffer *out) {
-    for (size_t k = 0; k < pipeline->element_count; k++) {
-        if (k) hlo_put_char(out, ',');
-        print_element(pipeline->elements[k], out);
-    }
-}
-
-void hlo_pipeline_print(const HloElement *pipeline, HloBuffer *out) {
-    print_list(pipeline, out);
 }

@@ -17,6 +17,7 @@ const char *hlo_pass_suggest(const char *name, size_t size) {
     const char *nearest = NULL;
     size_t best = size / 3 + 1;  // a third of the letters may be wrong, and one more
     for (size_t k = 0; k < count && size > 0; k++) {
+        if (rows[k].platforms & HLO_PLATFORM_TEST) continue;
         const char *candidate = rows[k].pass->name;
         size_t distance = hlo_edit_distance(name, size, candidate, strlen(candidate), best);
         if (distance > best || (nearest && distance == best)) continue;

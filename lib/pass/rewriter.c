@@ -21,13 +21,21 @@ void hlo_rewriter_at(HloRewriter *rw, HloInstruction *inst) {
 
 bool hlo_rewriter_is_spent(const HloRewriter *rw) {
     const HloRewriteLog *log = rw->cx->log;
-    return log->limit && log->count >= log->limit;
+    HloFuel *fuel = rw->cx->fuel;
+    if (log->limit && log->count >= log->limit) return true;
+    if (!fuel || fuel->left > 0) return false;
+    fuel->was_refused = true;
+    return true;
 }
 
 void hlo_rewriter_note(HloRewriter *rw, const char *rule, HloInstruction *old_inst, HloInstruction *new_inst) {
     HloRewriteLog *log = rw->cx->log;
     log->count++;
     rw->changed = true;
+    if (rw->cx->fuel) {
+        rw->cx->fuel->left--;
+        rw->cx->fuel->was_used = true;
+    }
     if (!log->on_rewrite) return;
     HloRewriteEvent event = {log->count, rw->cx->pass->name, rule, old_inst, new_inst};
     log->on_rewrite(log->data, &event);

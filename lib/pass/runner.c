@@ -14,8 +14,16 @@ static HloStatus run_pipeline(Run *run, const HloElement *pipeline, bool *change
 
 // ---- passes ---------------------------------------------------------------------------------------------
 
+static HloFuel *find_fuel(const HloRewriteLog *log, const HloPass *pass) {
+    for (size_t k = 0; k < log->fuel_count; k++) {
+        if (strcmp(log->fuel[k].pass, pass->name) == 0) return &log->fuel[k];
+    }
+    return NULL;
+}
+
 static HloStatus run_pass(Run *run, const HloPass *pass, const char *const *values, bool *changed) {
-    HloPassContext cx = {pass, values, &run->scratch, &run->runner->log};
+    HloRewriteLog *log = &run->runner->log;
+    HloPassContext cx = {pass, values, &run->scratch, log, find_fuel(log, pass)};
     HloStatus status = pass->run(&cx, run->m, changed);
     hlo_arena_reset(&run->scratch);
     if (!hlo_is_ok(status)) return hlo_error_context(status, "%s", pass->name);
@@ -29,7 +37,7 @@ static HloStatus run_pass(Run *run, const HloPass *pass, const char *const *valu
 HloStatus hlo_pass_run_inside(HloPassContext *cx, const char *name, HloModule *m, bool *changed) {
     const HloPass *pass = hlo_pass_find(name, strlen(name));
     if (!pass) return hlo_error(HLO_INTERNAL, "pass %s needs pass %s, which is not registered", cx->pass->name, name);
-    HloPassContext inner = {pass, NULL, cx->scratch, cx->log};
+    HloPassContext inner = {pass, NULL, cx->scratch, cx->log, find_fuel(cx->log, pass)};
     bool inner_changed = false;
     HLO_TRY(pass->run(&inner, m, &inner_changed));
     *changed |= inner_changed;
@@ -45,8 +53,15 @@ static bool is_listed(const char *name, const char *const *names, size_t count) 
     return false;
 }
 
+// What is inside the fixed points around an element.
+static const HloElement *unwrap(const HloElement *element) {
+    while (element->kind == HLO_ELEMENT_FIX) element = element->elements[0];
+    return element;
+}
+
 // §3: the steps in their order, for one level.
 static bool is_enabled(const HloPassFilter *f, const HloElement *pipeline, const HloElement *element) {
+    if (unwrap(element)->kind == HLO_ELEMENT_ABSENT) return false;
     if (f->disable_all || is_listed(pipeline->name, f->disabled, f->disabled_count)) return false;
     if (is_listed(pipeline->name, f->enabled_only, f->enabled_only_count)) return true;
     if (f->enabled_only_count) return is_listed(element->name, f->enabled_only, f->enabled_only_count);
@@ -55,8 +70,7 @@ static bool is_enabled(const HloPassFilter *f, const HloElement *pipeline, const
 
 // A fixed point is a pipeline exactly when what it wraps is one.
 bool hlo_element_is_pipeline(const HloElement *element) {
-    while (element->kind == HLO_ELEMENT_FIX) element = element->elements[0];
-    return element->kind == HLO_ELEMENT_PIPELINE;
+    return unwrap(element)->kind == HLO_ELEMENT_PIPELINE;
 }
 
 const char *hlo_runner_next(const HloRunner *runner, const HloElement *pipeline, const HloElement *element) {
@@ -82,15 +96,34 @@ static bool is_before_start(HloRunner *runner, const HloElement *element) {
 // Runs an element once without asking filters.
 static HloStatus run_once(Run *run, const HloElement *element, bool *changed);
 
+static HloStatus tell_iteration(const Run *run, const HloElement *fix, int64_t iteration) {
+    for (size_t k = 0; k < run->runner->observer_count; k++) {
+        const HloPassObserver *o = run->runner->observers[k];
+        if (o->before_iteration) HLO_TRY(o->before_iteration(o->data, fix, run->m, iteration));
+    }
+    return hlo_ok();
+}
+
 // A run that reaches the limit reports "unchanged" although the module did change: the reference does, and enclosing
 // fixed points depend on it (§4).
+static HloStatus stop_at_limit(const Run *run, const HloElement *fix, bool ever, bool *changed) {
+    const HloRunner *runner = run->runner;
+    *changed = ever && runner->limit_changes;
+    for (size_t k = 0; k < runner->observer_count; k++) {
+        const HloPassObserver *o = runner->observers[k];
+        if (o->at_limit) HLO_TRY(o->at_limit(o->data, fix, run->m));
+    }
+    return hlo_ok();
+}
+
 static HloStatus run_fix(Run *run, const HloElement *fix, bool *changed) {
     bool ever = false;
     for (int64_t iteration = 1;; iteration++) {
         bool now = false;
+        HLO_TRY(tell_iteration(run, fix, iteration));
         HLO_TRY(run_once(run, fix->elements[0], &now));
         ever |= now;
-        if (iteration == fix->limit) return hlo_ok();
+        if (iteration == fix->limit) return stop_at_limit(run, fix, ever, changed);
         if (!now) break;
     }
     *changed = ever;
@@ -102,6 +135,7 @@ static HloStatus run_once(Run *run, const HloElement *element, bool *changed) {
     case HLO_ELEMENT_PASS: return run_pass(run, element->pass, element->values, changed);
     case HLO_ELEMENT_PIPELINE: return run_pipeline(run, element, changed);
     case HLO_ELEMENT_FIX: return run_fix(run, element, changed);
+    case HLO_ELEMENT_ABSENT: return hlo_ok();
     }
     return hlo_error(HLO_INTERNAL, "unknown kind of pipeline element");
 }
@@ -154,4 +188,14 @@ HloStatus hlo_pipeline_run(const HloElement *pipeline, HloModule *m, HloRunner *
     hlo_arena_free(&run.scratch);
     if (hlo_is_ok(status)) *changed = run.changed;
     return status;
+}
+
+HloStatus hlo_pipelines_run(const HloElement *list, HloModule *m, HloRunner *runner, bool *changed) {
+    *changed = false;
+    for (size_t k = 0; k < list->element_count; k++) {
+        bool now = false;
+        HLO_TRY(hlo_pipeline_run(list->elements[k], m, runner, &now));
+        *changed |= now;
+    }
+    return hlo_ok();
 }

@@ -79,8 +79,9 @@ static HloStatus step_pass(Subject *subject) {
 static HloStatus step_stage(Subject *subject) {
     HloRunner runner = {0};
     HloPrintOptions print = hlo_print_dump();
+    HloDebugOptions options = hlo_debug_options_default();
     subject->out.size = 0;
-    return hlo_stage_run(HLO_PLATFORM_CPU, subject->stage, subject->copy, &runner, &print, &subject->out);
+    return hlo_stage_run(HLO_PLATFORM_CPU, subject->stage, subject->copy, &runner, &options, &print, &subject->out);
 }
 
 // Runs a step once and returns its seconds; negative after a failure.
