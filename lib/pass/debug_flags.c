@@ -484,8 +484,8 @@ static HloStatus read_NONE(HloArena *arena, const HloFlag *flag, void *options, 
 static const HloFlag flags[] = {
 #define HLO_DEBUG_OPTION(place, number, name, kind, words, standard, flag, topic, help) \
     ROW(#name, offsetof(HloDebugOptions, name), topic, help, CELL_##flag(kind))
-#define HLO_DEBUG_ALIAS(name, field, flag, help) \
-    ROW(#name, offsetof(HloDebugOptions, field), NULL, help, CELL_##flag(BOOL))
+#define HLO_DEBUG_ALIAS(name, field, flag, topic, help) \
+    ROW(#name, offsetof(HloDebugOptions, field), topic, help, CELL_##flag(BOOL))
 #include "hlo/debug_options.def"
 };
 
