@@ -17,6 +17,7 @@ typedef struct HloLoadOptions {
     bool split;           // several modules, separated by `// -----`
     bool drop_zero_sign;  // see HloParseOptions
     int64_t max_errors;   // likewise; negative values are refused
+    const char *hlo_version;  // as hlo_version_parse reads it
 } HloLoadOptions;
 
 // The flags that set fields of `options`; every program that reads modules has them.

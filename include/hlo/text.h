@@ -17,8 +17,12 @@ typedef struct HloParseOptions {
     bool renumber_frames;       // keep only the stack frames that instructions name, numbered by first use, and drop
                                 // ids without a frame (grammar chapter, §2.3); otherwise tables stay as written
     size_t max_errors;          // how many errors are told before reading ends; 0: 20
+    int hlo_version;            // forms newer than this version of the language, as 202602, are refused; 0: none are
     size_t memory_limit_bytes;  // 0: none; past it the parse ends with RESOURCE_EXHAUSTED
 } HloParseOptions;
+
+// The number of a version named as in `--hlo-version=2026-02`; 0 for NULL and "".
+HLO_MUST_USE HloStatus hlo_version_parse(const char *text, int *out);
 
 // Reads a module, a list of computations without header, or a single instruction (grammar chapter). On success
 // the caller owns *out. Failure is INVALID_ARGUMENT and leaves *out alone; its message has every error found, in the order

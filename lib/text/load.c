@@ -13,6 +13,8 @@
     }
 
 static const HloFlag flags[] = {
+    FLAG("hlo-version", TEXT, hlo_version, "VERSION",
+         "refuse what this version of the language does not have: 2026-02 or 2026-08 (default)"),
     FLAG("max-errors", INT, max_errors, "N", "end reading after N errors in a text (default 20)"),
 };
 
@@ -86,9 +88,12 @@ static size_t count_lines(HloStringView text) {
 
 static HloStatus parse_chunk(const char *path, HloStringView chunk, size_t lines_before, const HloLoadOptions *load,
                              HloModuleList *list) {
+    int version;
+    HLO_TRY(hlo_version_parse(load->hlo_version, &version));
     HloParseOptions options = {.file_name = strcmp(path, "-") == 0 ? "<stdin>" : path,
                                .lines_before = lines_before,
                                .drop_zero_sign = load->drop_zero_sign,
+                               .hlo_version = version,
                                .max_errors = (size_t)load->max_errors};
     HloBuffer stripped = {0};
     if (hlo_strip_log_prefixes(chunk, &stripped)) chunk = (HloStringView){stripped.data, stripped.size};

@@ -55,6 +55,7 @@ HloStatus hlo_parse_module(HloStringView text, const HloParseOptions *options, H
               .shapes = &m->shapes,
               .file_name = options->file_name ? options->file_name : "<text>",
               .lines_before = options->lines_before,
+              .hlo_version = options->hlo_version,
               .max_errors = options->max_errors ? options->max_errors : DEFAULT_MAX_ERRORS,
               .keep_missing_layouts = options->keep_missing_layouts,
               .zero_elided = options->zero_elided,

@@ -86,6 +86,7 @@ struct HloReader {
     HloBuffer notes;      // that go with it
     HloItems errors;      // HloDiagnostic: those kept so far
     size_t max_errors;
+    int hlo_version;          // 0: any
     bool failed;              // something was not read; lines may have placeholders as operands
     bool stopped;             // there were more errors than wanted
     const char *resync_from;  // reading goes on nowhere before this place
@@ -248,6 +249,22 @@ bool hlo_read_frames(HloReader *r);
 void hlo_store_frames(HloReader *r);
 bool hlo_read_recovery(HloReader *r);
 bool hlo_read_debug_rows(HloReader *r);
+
+// parse_versions.c: what not every version of the language has; an error where the one asked for does not
+typedef enum HloForm {
+    HLO_FORM_TUPLE_ELEMENT,
+    HLO_FORM_MESH_GROUPS,
+    HLO_FORM_MESH_SHARDING,
+    HLO_FORM_LATE_OPERANDS,
+    HLO_FORM_NEW_ASYNC_SHAPE,
+    HLO_FORM_DEBUG_ATTRIBUTES,
+    HLO_FORM_METADATA_PAYLOAD,
+    HLO_FORM_COUNT
+} HloForm;
+
+bool hlo_version_has(HloReader *r, const char *at, HloForm form);
+// The same of an opcode (attr HLO_ATTR_COUNT) or an attribute of it.
+bool hlo_version_has_word(HloReader *r, const char *at, HloOpcode op, HloAttrId attr);
 
 // parse_module.c: any of the three forms of text, into r->m.
 bool hlo_read_module_text(HloReader *r);

@@ -141,6 +141,10 @@ static bool check_chain(HloReader *r, HloLine *line) {
     if (!is_start_or_update(first))
         return hlo_read_error(r, line->paren_at,
                               "AsyncUpdate and AsyncDone expect an asynchronous operation as their first operand.");
+    if (hlo_operand_count(line->inst) > 1 && !hlo_version_has(r, line->paren_at, HLO_FORM_LATE_OPERANDS)) return false;
+    if (line->op == HLO_OP_ASYNC_UPDATE && !hlo_shape_compatible(line->shape, first->shape) &&
+        !hlo_version_has(r, line->shape_at, HLO_FORM_NEW_ASYNC_SHAPE))
+        return false;
     if (line->op == HLO_OP_ASYNC_DONE) line->inst->operands.count = 1;  // the others mean nothing
     HloInstruction *start = start_of(r, first);
     const HloInstruction *wrapped = hlo_called(start, 0)->root;

@@ -160,7 +160,7 @@ static void check_definitions(HloReader *r, const EarlyCall *calls, size_t count
             mark_failed(r, call->name);
         } else if (call->needed_at) {
             hlo_read_error(r, call->needed_at, "%s depends on computation %.*s, which stands further down: %s",
-                           call->needed_for, shown(call->name), call->name.data, "write the shape or move it up");
+                           call->needed_for, shown(call->name), call->name.data, "write it or move the computation up");
             hlo_errors_keep(r);
         }
     }

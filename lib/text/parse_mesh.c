@@ -386,5 +386,6 @@ bool hlo_read_groups(HloReader *r, const HloGroups **out) {
     if (hlo_tok(r) == HLO_TOK_LSQUARE) return read_iota_groups(r, groups);
     if (!hlo_at_mesh(r)) return hlo_read_int_lists(r, &groups->lists);
     groups->form = HLO_GROUPS_MESH;
-    return read_mesh(r, &groups->mesh) && read_axes(r, groups->mesh, NULL, &groups->axes);
+    return hlo_version_has(r, hlo_here(r), HLO_FORM_MESH_GROUPS) && read_mesh(r, &groups->mesh) &&
+           read_axes(r, groups->mesh, NULL, &groups->axes);
 }

@@ -51,6 +51,7 @@ static bool read_metadata_value(HloReader *r, const MetadataField *field, HloMet
         *(const char **)place = *text ? text : NULL;
         return true;
     case FIELD_PAYLOAD:
+        if (!hlo_version_has(r, hlo_here(r), HLO_FORM_METADATA_PAYLOAD)) return false;
         if (!hlo_read_string(r, &text, &size)) return false;
         md->metadata_payload = size ? text : NULL;
         md->payload_size = size;

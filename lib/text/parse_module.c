@@ -99,7 +99,7 @@ static bool read_header_value(HloReader *r, HeaderAttr attr, Header *header) {
     case FRONTEND_ATTRIBUTES: return hlo_read_string_map(r, &m->frontend_attributes);
     case ALIAS_PASSTHROUGH_PARAMS: return hlo_read_bool(r, &m->alias_passthrough_params);
     case ORIGIN_RECOVERY_TABLE: return hlo_read_recovery(r);
-    case DEBUG_ATTRIBUTES: return hlo_read_debug_rows(r);
+    case DEBUG_ATTRIBUTES: return hlo_version_has(r, hlo_here(r), HLO_FORM_DEBUG_ATTRIBUTES) && hlo_read_debug_rows(r);
     case HEADER_ATTR_COUNT: break;
     }
     return false;

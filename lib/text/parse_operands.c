@@ -35,6 +35,7 @@ static bool read_elements(HloReader *r, const char *name_at, HloInstruction **in
     while (hlo_tok(r) == HLO_TOK_SHARP) {
         hlo_skip(r);
         const HloToken t = r->lex.token;
+        if (!hlo_version_has(r, t.at, HLO_FORM_TUPLE_ELEMENT)) return false;
         int64_t index;
         if (!hlo_read_int(r, &index)) return false;
         const HloShape *shape = (*inst)->shape;

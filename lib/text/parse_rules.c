@@ -189,6 +189,20 @@ static bool check_replication(HloReader *r, const HloLine *line) {
                           "parameter has %zu leaf buffers, but parameter_replication has %zu elements.", leaves, given);
 }
 
+// Texts of early 2026 do not tell the number of carries. They come last, and an input has one dimension more than the
+// parameter for its slices, so it follows.
+static int64_t implied_carries(const HloLine *line) {
+    const HloComputation *step = hlo_called(line->inst, 0);
+    size_t count = operand_count(line), carries = 0;
+    while (carries < count) {
+        const HloShape *operand = operand_shape(line, count - 1 - carries);
+        const HloShape *parameter = hlo_parameter(step, count - 1 - carries)->shape;
+        if (operand->rank != parameter->rank) break;
+        carries++;
+    }
+    return (int64_t)carries;
+}
+
 static bool check_scan(HloReader *r, const HloLine *line) {
     size_t wanted = hlo_parameter_count(hlo_called(line->inst, 0)), count = operand_count(line);
     if (count != wanted && !hlo_calls_unknown(line->inst))
@@ -197,6 +211,10 @@ static bool check_scan(HloReader *r, const HloLine *line) {
             "expects %zu operands to match the number of parameters of to_apply, but to_apply has %zu "
             "parameters",
             count, wanted);
+    if (!hlo_line_has(line, HLO_ATTR_NUM_CARRIES)) {
+        if (hlo_calls_unknown(line->inst)) return hlo_callee_needed(r, line, "the number of carries");
+        hlo_set_int(r->m, line->inst, HLO_ATTR_NUM_CARRIES, implied_carries(line));
+    }
     int64_t carries = hlo_int(line->inst, HLO_ATTR_NUM_CARRIES);
     return (carries >= 0 && (uint64_t)carries <= count) ||
            hlo_read_error(r, line->paren_at,

@@ -209,7 +209,7 @@ static bool read_single(HloReader *r, const HloSharding **out) {
     HloSharding *sharding = HLO_NEW(r->arena, HloSharding);
     *out = sharding;
     if (hlo_at_mesh(r))
-        return hlo_read_named_sharding(r, sharding) &&
+        return hlo_version_has(r, hlo_here(r), HLO_FORM_MESH_SHARDING) && hlo_read_named_sharding(r, sharding) &&
                hlo_expect(r, HLO_TOK_RBRACE, "expected '}' to end sharding attribute");
     Items items = {0};
     const char *at = hlo_here(r);

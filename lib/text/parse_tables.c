@@ -239,6 +239,8 @@ static bool read_inner_module(HloReader *r, HloModule **out) {
                                      .zero_elided = r->zero_elided,
                                      .drop_zero_sign = r->drop_zero_sign,
                                      .renumber_frames = r->renumber_frames,
+                                     .hlo_version = r->hlo_version,
+                                     .max_errors = r->max_errors,
                                      .memory_limit_bytes = r->arena->limit_bytes};
     HloStatus status = hlo_parse_module((HloStringView){text, size}, &options, out);
     if (hlo_is_ok(status)) {

@@ -1,0 +1,90 @@
+// Forms that not every version of the language has.
+//
+//   --hlo-version=2026-02 refuses  ROOT r = f32[2] add(%t#0, %t#1)
+//
+// By default everything is read. A reader for an older version refuses what that version does not know, so that texts
+// for older programs can be checked. A new form is a row here.
+
+#include "parse.h"
+
+enum { V2026_02 = 202602, V2026_08 = 202608 };
+
+typedef struct Version {
+    int number;
+    const char *name;
+} Version;
+
+static const Version versions[] = {{V2026_02, "2026-02"}, {V2026_08, "2026-08"}};
+
+// Opcodes and attributes: with an opcode and no attribute, the opcode; with both, the attribute of that opcode.
+typedef struct Word {
+    int since;
+    HloOpcode op;
+    HloAttrId attr;  // HLO_ATTR_COUNT: none
+} Word;
+
+static const Word words[] = {
+    {V2026_08, HLO_OP_MULHI, HLO_ATTR_COUNT},
+    {V2026_08, HLO_OP_COLLECTIVE_BROADCAST, HLO_ATTR_HAS_DYNAMIC_ROOT},
+    {V2026_08, HLO_OP_CONVOLUTION, HLO_ATTR_ALGORITHM},
+    {V2026_08, HLO_OP_CONVOLUTION, HLO_ATTR_CONVOLUTION_KIND},
+    {V2026_08, HLO_OP_CONVOLUTION, HLO_ATTR_SPARSITY_CONFIG},
+    {V2026_08, HLO_OP_SCAN, HLO_ATTR_NUM_CARRIES},
+    {V2026_08, HLO_OP_TOPK, HLO_ATTR_TOPK_IS_STABLE},
+};
+
+typedef struct Form {
+    int since;
+    const char *name;  // subject of "… needs HLO of 2026-08"
+} Form;
+
+static const Form forms[HLO_FORM_COUNT] = {
+    [HLO_FORM_TUPLE_ELEMENT] = {V2026_08, "a tuple's element as an operand (`%t#0`)"},
+    [HLO_FORM_MESH_GROUPS] = {V2026_08, "a group over the axes of a mesh"},
+    [HLO_FORM_MESH_SHARDING] = {V2026_08, "a sharding over the axes of a mesh"},
+    [HLO_FORM_LATE_OPERANDS] = {V2026_08, "async-update or async-done with more than one operand"},
+    [HLO_FORM_NEW_ASYNC_SHAPE] = {V2026_08, "async-update to another shape than its operand's"},
+    [HLO_FORM_DEBUG_ATTRIBUTES] = {V2026_08, "`debug_attributes`"},
+    [HLO_FORM_METADATA_PAYLOAD] = {V2026_08, "`metadata_payload`"},
+};
+
+static const char *name_of(int number) {
+    for (size_t i = 0; i < HLO_COUNT(versions); i++) {
+        if (versions[i].number == number) return versions[i].name;
+    }
+    return "an unknown version";
+}
+
+HloStatus hlo_version_parse(const char *text, int *out) {
+    *out = 0;
+    if (!text || !*text) return hlo_ok();
+    for (size_t i = 0; i < HLO_COUNT(versions); i++) {
+        if (strcmp(versions[i].name, text) == 0) *out = versions[i].number;
+    }
+    if (*out) return hlo_ok();
+    return hlo_error(HLO_INVALID_ARGUMENT, "unknown version of HLO '%s'; known are 2026-02 and 2026-08", text);
+}
+
+static bool is_too_new(const HloReader *r, int since) {
+    return r->hlo_version && since > r->hlo_version;
+}
+
+static bool refuse(HloReader *r, const char *at, const char *form, int since) {
+    return hlo_read_error(r, at, "%s needs HLO of %s; --hlo-version says %s", form, name_of(since),
+                          name_of(r->hlo_version));
+}
+
+bool hlo_version_has(HloReader *r, const char *at, HloForm form) {
+    return !is_too_new(r, forms[form].since) || refuse(r, at, forms[form].name, forms[form].since);
+}
+
+bool hlo_version_has_word(HloReader *r, const char *at, HloOpcode op, HloAttrId attr) {
+    if (!r->hlo_version) return true;
+    for (size_t i = 0; i < HLO_COUNT(words); i++) {
+        const Word *word = &words[i];
+        if (word->op != op || word->attr != attr || !is_too_new(r, word->since)) continue;
+        const char *name = attr == HLO_ATTR_COUNT ? hlo_op_name(op) : hlo_attr_info(attr)->name;
+        return refuse(r, at, hlo_arena_printf(r->scratch, "`%s`", name), word->since);
+    }
+    return true;
+}
