@@ -9,6 +9,16 @@ llvm_version() {
     return 0
 }
 
+# The newest clang that has libFuzzer; empty when there is none.
+fuzz_compiler() {
+    local version
+    for version in 21 20 19; do
+        compgen -G "/usr/lib/llvm-$version/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a" >/dev/null || continue
+        command -v "clang-$version" && return
+    done
+    return 0
+}
+
 # Prints the missing packages of the list.
 missing_packages() {
     local package llvm
@@ -20,6 +30,7 @@ missing_packages() {
         ninja-build) command -v ninja >/dev/null ;;
         pkg-config) command -v pkg-config >/dev/null ;;
         python3) command -v python3 >/dev/null ;;
+        clang-19 | libclang-rt-19-dev) [ -n "$(fuzz_compiler)" ] ;;
         libpcre2-dev) pkg-config --exists libpcre2-8 2>/dev/null ;;
         libcmocka-dev) pkg-config --exists cmocka 2>/dev/null ;;
         llvm-19-dev) [ -n "$llvm" ] ;;
@@ -56,3 +67,4 @@ install_packages() {
 
 BUILD_PACKAGES="gcc cmake ninja-build pkg-config libpcre2-dev llvm-19-dev"
 TEST_PACKAGES="libcmocka-dev llvm-19-tools python3"
+FUZZ_PACKAGES="clang-19 libclang-rt-19-dev"
