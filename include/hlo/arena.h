@@ -44,6 +44,9 @@ static inline void *hlo_arena_alloc(HloArena *arena, size_t size_bytes) {
     return result;
 }
 
+// Makes the next block large, for those who know that they will need about `size_bytes`. Without effect for less than a
+// huge page.
+void hlo_arena_expect(HloArena *arena, size_t size_bytes);
 // Zeroed memory for `count` items; the product is checked.
 void *hlo_arena_array(HloArena *arena, size_t count, size_t item_bytes);
 // A larger home for a full array: its *capacity items are copied into room for twice as many, or for `first` when there

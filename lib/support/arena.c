@@ -86,6 +86,15 @@ void *hlo_arena_alloc_slow(HloArena *arena, size_t size_bytes) {
     return result;
 }
 
+void hlo_arena_expect(HloArena *arena, size_t size_bytes) {
+    if (size_bytes < HUGE_PAGE_BYTES) return;
+    HloArenaBlock *block = new_block(size_bytes < LARGEST_STEP_BYTES ? size_bytes : LARGEST_STEP_BYTES - sizeof *block);
+    if (!block) return;
+    block->older = arena->blocks;
+    arena->blocks = block;
+    use_block(arena, block);
+}
+
 void hlo_arena_free(HloArena *arena) {
     free_blocks(arena->blocks);
     *arena = (HloArena){.limit_bytes = arena->limit_bytes, .trap = arena->trap};

@@ -2,6 +2,7 @@
 
 #include "lexer.h"
 
+#include <endian.h>
 #include <math.h>
 
 // ---- characters -----------------------------------------------------------------------------------------
@@ -10,30 +11,42 @@ enum {
     SPACE = 1,
     DIGIT = 2,
     WORD_START = 4,
-    WORD = 8,    // WORD_START, digits, `.` and `-`
-    LABEL = 16,  // may stand in dim labels: digits, b f i o ?
+    WORD = 8,      // WORD_START, digits, `.` and `-`
+    LABEL = 16,    // may stand in dim labels: digits, b f i o ?
+    BLANK = 32,    // SPACE, or may start a comment
+    KEYWORD = 64,  // starts a keyword
 };
 
 static const unsigned char classes[256] = {
-    [' '] = SPACE,
-    ['\t'] = SPACE,
-    ['\n'] = SPACE,
-    ['\r'] = SPACE,
+    [' '] = SPACE | BLANK,
+    ['\t'] = SPACE | BLANK,
+    ['\n'] = SPACE | BLANK,
+    ['\r'] = SPACE | BLANK,
     ['0' ... '9'] = DIGIT | WORD | LABEL,
-    ['A' ... 'Z'] = WORD_START | WORD,
+    ['A' ... 'D'] = WORD_START | WORD,
+    ['E' ... 'F'] = WORD_START | WORD | KEYWORD,
+    ['G'] = WORD_START | WORD,
+    ['H'] = WORD_START | WORD | KEYWORD,
+    ['I' ... 'Q'] = WORD_START | WORD,
+    ['R' ... 'S'] = WORD_START | WORD | KEYWORD,
+    ['T' ... 'Z'] = WORD_START | WORD,
     ['a'] = WORD_START | WORD,
     ['b'] = WORD_START | WORD | LABEL,
     ['c' ... 'e'] = WORD_START | WORD,
-    ['f'] = WORD_START | WORD | LABEL,
+    ['f'] = WORD_START | WORD | LABEL | KEYWORD,
     ['g' ... 'h'] = WORD_START | WORD,
-    ['i'] = WORD_START | WORD | LABEL,
-    ['j' ... 'n'] = WORD_START | WORD,
+    ['i'] = WORD_START | WORD | LABEL | KEYWORD,
+    ['j' ... 'k'] = WORD_START | WORD,
+    ['l' ... 'n'] = WORD_START | WORD | KEYWORD,
     ['o'] = WORD_START | WORD | LABEL,
-    ['p' ... 'z'] = WORD_START | WORD,
+    ['p' ... 'q'] = WORD_START | WORD,
+    ['r' ... 'u'] = WORD_START | WORD | KEYWORD,
+    ['v' ... 'z'] = WORD_START | WORD,
     ['_'] = WORD_START | WORD,
     ['.'] = WORD,
     ['-'] = WORD,
     ['?'] = LABEL,
+    ['/'] = BLANK,
 };
 
 static bool is_class(char c, int class) {
@@ -48,6 +61,28 @@ static char at(const HloLexer *lex, const char *p) {
 static const char *skip_class(const HloLexer *lex, const char *p, int class) {
     while (p < lex->end && is_class(*p, class)) p++;
     return p;
+}
+
+// Sixteen bytes at once: comparing gives bytes of all ones where it holds.
+typedef unsigned char Bytes __attribute__((vector_size(16)));
+
+// The position of the first byte that is not zero.
+static size_t first_byte(uint64_t word) {
+    return (size_t)__builtin_ctzll(htole64(word)) / 8;
+}
+
+// The first byte that is no WORD. Names are most of a text.
+static const char *skip_word(const HloLexer *lex, const char *p) {
+    for (; lex->end - p >= (ptrdiff_t)sizeof(Bytes); p += sizeof(Bytes)) {
+        Bytes text;
+        memcpy(&text, p, sizeof text);
+        Bytes word = (Bytes)((text | 0x20) - 'a' < 26) | (Bytes)(text - '0' < 10) | (Bytes)(text == '_') |
+                     (Bytes)(text - '-' < 2);
+        uint64_t low = ~hlo_load_u64(&word), high = ~hlo_load_u64((const char *)&word + 8);
+        if (low) return p + first_byte(low);
+        if (high) return p + 8 + first_byte(high);
+    }
+    return skip_class(lex, p, WORD);
 }
 
 // Skips white space and comments. NULL when a comment has no end or holds a NUL; *bad is then its place.
@@ -73,6 +108,13 @@ static const char *skip_blank(const HloLexer *lex, const char *p, const char **b
             return NULL;
         }
     }
+}
+
+// The same from the next byte on, where most tokens stand at once or behind one blank.
+static inline const char *next_start(const HloLexer *lex, const char **bad) {
+    const char *p = lex->next;
+    if (p < lex->end && *p == ' ') p++;
+    return p < lex->end && is_class(*p, BLANK) ? skip_blank(lex, p, bad) : p;
 }
 
 // ---- tokens ---------------------------------------------------------------------------------------------
@@ -122,6 +164,7 @@ static const Keyword keywords[] = {
 };
 
 static HloTokenKind keyword_find(const char *text, size_t size) {
+    if (!is_class(text[0], KEYWORD)) return HLO_TOK_IDENT;
     for (size_t i = 0; i < HLO_COUNT(keywords); i++) {
         const char *word = keywords[i].word;
         if (word[0] == text[0] && strlen(word) == size && memcmp(word, text, size) == 0) return keywords[i].kind;
@@ -211,7 +254,7 @@ static void read_nan(HloLexer *lex, const char *p, bool negative) {
 
 static void read_word(HloLexer *lex, const char *p) {
     HloToken *t = &lex->token;
-    const char *end = skip_class(lex, p, WORD);
+    const char *end = skip_word(lex, p);
     size_t size = (size_t)(end - p);
     char behind = at(lex, end);
     if (behind == ':') {
@@ -246,7 +289,7 @@ static void read_percent_name(HloLexer *lex, const char *p) {
         finish_error(lex);
         return;
     }
-    const char *end = skip_class(lex, p + 1, WORD);
+    const char *end = skip_word(lex, p + 1);
     finish_span(lex, HLO_TOK_NAME, p + 1, end, end);
 }
 
@@ -394,16 +437,17 @@ static void read_number(HloLexer *lex, const char *p) {
 
 // ---- strings --------------------------------------------------------------------------------------------
 
-// The closing quote, or NULL. A backslash protects any character but a newline.
+// The closing quote, or NULL. A backslash protects any character but a newline. Both searches go on where they stopped,
+// so a string is looked through twice, however many escapes it has.
 static const char *find_quote(const HloLexer *lex, const char *p, char quote) {
-    while (p < lex->end && *p != quote) {
-        if (*p == '\\') {
-            p++;
-            if (p == lex->end || *p == '\n') return NULL;
-        }
+    const char *close = memchr(p, quote, (size_t)(lex->end - p));
+    while (close && (p = memchr(p, '\\', (size_t)(close - p)))) {
         p++;
+        if (p == lex->end || *p == '\n') return NULL;
+        p++;
+        if (p > close) close = memchr(p, quote, (size_t)(lex->end - p));
     }
-    return p < lex->end ? p : NULL;
+    return close;
 }
 
 static void read_string(HloLexer *lex, const char *p) {
@@ -462,7 +506,7 @@ static void read_punctuation(HloLexer *lex, const char *p) {
 
 void hlo_lex_next(HloLexer *lex) {
     const char *bad = NULL;
-    const char *p = skip_blank(lex, lex->next, &bad);
+    const char *p = next_start(lex, &bad);
     lex->token.at = p ? p : bad;
     if (!p) {
         finish_error(lex);
@@ -492,7 +536,7 @@ HloLexer hlo_lex_start(HloStringView text) {
 
 char hlo_lex_peek(const HloLexer *lex) {
     const char *bad;
-    const char *p = skip_blank(lex, lex->next, &bad);
+    const char *p = next_start(lex, &bad);
     return p ? at(lex, p) : 0;
 }
 

@@ -78,9 +78,9 @@ typedef struct HloToken {
 } HloToken;
 
 typedef struct HloLexer {
-    const char *begin, *end;  // the whole text
     const char *next;         // first byte behind the current token
     HloToken token;           // the current token
+    const char *begin, *end;  // the whole text
 } HloLexer;
 
 // Starts on a text and reads the first token.

@@ -49,6 +49,7 @@ HloStatus hlo_parse_module(HloStringView text, const HloParseOptions *options, H
     HloModule *m = hlo_module_new("");
     if (!m) return hlo_out_of_memory();
     m->arena.limit_bytes = options->memory_limit_bytes;
+    hlo_arena_expect(&m->arena, text.size);
     Task task = {
         .r = {.m = m,
               .arena = &m->arena,
@@ -65,6 +66,7 @@ HloStatus hlo_parse_module(HloStringView text, const HloParseOptions *options, H
         .read = read_module,
     };
     task.scratch.limit_bytes = options->memory_limit_bytes;
+    hlo_arena_expect(&task.scratch, text.size / 2);
     HloStatus status = run_guarded(&task);
     m->arena.limit_bytes = 0;
     if (!hlo_is_ok(status)) {

@@ -24,18 +24,24 @@ typedef struct HloLine HloLine;
 
 // ---- names ----------------------------------------------------------------------------------------------
 
-// A map from spans of the text to pointers that can be emptied in no time; see parse_names.c.
+// A map from spans of the text to pointers that is emptied in the time it took to fill; see parse_names.c.
 typedef struct HloNameSlot {
     const char *text;  // in the text being read, so it also tells where the name was defined
     void *value;
     uint32_t size, hash;
-    uint32_t epoch;  // the slot is empty unless this is the table's
+    size_t place;  // in the table's places
 } HloNameSlot;
 
+typedef struct HloNamePlace {
+    uint32_t hash;
+    uint32_t number;  // of its slot, from 1; 0: empty
+} HloNamePlace;
+
 typedef struct HloNameTable {
-    HloNameSlot *slots;
-    size_t capacity, count;
-    uint32_t epoch;
+    HloNamePlace *places;  // open addressing
+    size_t place_count;    // 0 or a power of two
+    HloNameSlot *slots;    // in the order of their entry
+    size_t count, capacity;
 } HloNameTable;
 
 void hlo_names_clear(HloNameTable *table);

@@ -132,10 +132,10 @@ void hlo_share_late(HloReader *r, HloInstruction *async, HloComputation *wrapped
 static void forget_undefined(HloReader *r) {
     HloNameTable defined = {0};
     const HloNameTable *all = &r->computations;
-    for (size_t i = 0; i < all->capacity; i++) {
+    for (size_t i = 0; i < all->count; i++) {
         const HloNameSlot *slot = &all->slots[i];
         const HloComputation *comp = slot->value;
-        if (slot->epoch != all->epoch || (comp && !comp->root)) continue;
+        if (comp && !comp->root) continue;
         bool is_new;
         hlo_names_at(r->scratch, &defined, slot->text, slot->size, &is_new)->value = slot->value;
     }

@@ -1,62 +1,61 @@
 // Name tables: open addressing over spans of the text.
 //
-// A table is used for one computation after the other, so emptying it must not cost its capacity: slots carry the
-// epoch in which they were filled.
+// What is probed is small (8 bytes a name) and the slots stand in the
+// order in which names were entered: a text mostly mentions what it defined a short while ago, so looking up a name
+// touches memory that is still in the cache. A table is used for one computation after the other, so emptying it must
+// not cost its capacity.
 
 #include "parse.h"
 
 void hlo_names_clear(HloNameTable *table) {
+    for (size_t i = 0; i < table->count; i++) table->places[table->slots[i].place].number = 0;
     table->count = 0;
-    table->epoch++;
-    if (table->epoch == 0) {  // wrapped: old slots could look new
-        memset(table->slots, 0, table->capacity * sizeof *table->slots);
-        table->epoch = 1;
-    }
 }
 
 static uint32_t hash_name(const char *text, size_t size) {
     return (uint32_t)hlo_hash_bytes(text, size, 0);
 }
 
-static HloNameSlot *probe(const HloNameTable *table, const char *text, size_t size, uint32_t hash) {
-    size_t at = hash & (table->capacity - 1);
-    for (;; at = (at + 1) & (table->capacity - 1)) {
-        HloNameSlot *slot = &table->slots[at];
-        if (slot->epoch != table->epoch) return slot;
-        if (slot->hash == hash && slot->size == size && hlo_same_bytes(slot->text, text, size)) return slot;
+// The place of a name, or the empty one where it belongs.
+static size_t probe(const HloNameTable *table, const char *text, size_t size, uint32_t hash) {
+    size_t at = hash & (table->place_count - 1);
+    for (; table->places[at].number; at = (at + 1) & (table->place_count - 1)) {
+        if (table->places[at].hash != hash) continue;
+        const HloNameSlot *slot = &table->slots[table->places[at].number - 1];
+        if (slot->size == size && hlo_same_bytes(slot->text, text, size)) break;
     }
+    return at;
 }
 
 // Longer names than 32 bits can count are in no table: each would need its own 4 GiB of text.
 HloNameSlot *hlo_names_find(const HloNameTable *table, const char *text, size_t size) {
     if (!table->count || size > UINT32_MAX) return NULL;
-    HloNameSlot *slot = probe(table, text, size, hash_name(text, size));
-    return slot->epoch == table->epoch ? slot : NULL;
+    uint32_t number = table->places[probe(table, text, size, hash_name(text, size))].number;
+    return number ? &table->slots[number - 1] : NULL;
 }
 
-static void grow(HloArena *arena, HloNameTable *table) {
-    HloNameTable bigger = {.capacity = table->capacity ? table->capacity * 2 : 64, .count = table->count, .epoch = 1};
-    bigger.slots = HLO_NEW_ARRAY(arena, HloNameSlot, bigger.capacity);
-    for (size_t i = 0; i < table->capacity; i++) {
-        const HloNameSlot *old = &table->slots[i];
-        if (old->epoch != table->epoch) continue;
-        HloNameSlot *slot = probe(&bigger, old->text, old->size, old->hash);
-        *slot = *old;
-        slot->epoch = bigger.epoch;
+static void grow_places(HloArena *arena, HloNameTable *table) {
+    table->place_count = table->place_count ? table->place_count * 2 : 64;
+    table->places = HLO_NEW_ARRAY(arena, HloNamePlace, table->place_count);
+    for (size_t i = 0; i < table->count; i++) {
+        size_t at = table->slots[i].hash & (table->place_count - 1);
+        while (table->places[at].number) at = (at + 1) & (table->place_count - 1);
+        table->places[at] = (HloNamePlace){table->slots[i].hash, (uint32_t)(i + 1)};
+        table->slots[i].place = at;
     }
-    *table = bigger;
 }
 
 HloNameSlot *hlo_names_at(HloArena *arena, HloNameTable *table, const char *text, size_t size, bool *is_new) {
-    if (table->epoch == 0) table->epoch = 1;
-    if ((table->count + 1) * 4 > table->capacity * 3) grow(arena, table);
+    if ((table->count + 1) * 4 > table->place_count * 3) grow_places(arena, table);
     uint32_t hash = hash_name(text, size);
-    HloNameSlot *slot = probe(table, text, size, hash);
-    *is_new = slot->epoch != table->epoch;
-    if (*is_new) {
-        *slot = (HloNameSlot){.text = text, .size = (uint32_t)size, .hash = hash, .epoch = table->epoch};
-        table->count++;
-    }
+    size_t at = probe(table, text, size, hash);
+    *is_new = !table->places[at].number;
+    if (!*is_new) return &table->slots[table->places[at].number - 1];
+    if (table->count == table->capacity)
+        table->slots = hlo_arena_grow(arena, table->slots, &table->capacity, 32, sizeof *table->slots);
+    HloNameSlot *slot = &table->slots[table->count++];
+    *slot = (HloNameSlot){.text = text, .size = (uint32_t)size, .hash = hash, .place = at};
+    table->places[at] = (HloNamePlace){hash, (uint32_t)table->count};
     return slot;
 }
 
@@ -64,9 +63,8 @@ const HloNameSlot *hlo_names_suggest(const HloNameTable *table, const char *text
     enum { MOST_COMPARED = 20000 };  // a hint is not worth more time
     const HloNameSlot *best = NULL;
     size_t best_distance = size < 2 ? 1 : size < 4 ? 2 : size < 8 ? 3 : 4;  // one more than what counts as near
-    for (size_t i = 0; i < table->capacity && i < MOST_COMPARED; i++) {
+    for (size_t i = 0; i < table->count && i < MOST_COMPARED; i++) {
         const HloNameSlot *slot = &table->slots[i];
-        if (slot->epoch != table->epoch) continue;
         size_t distance = hlo_edit_distance(text, size, slot->text, slot->size, best_distance - 1);
         if (distance < best_distance) {
             best = slot;
