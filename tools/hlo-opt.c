@@ -10,12 +10,13 @@
 #include "hlo/infer.h"
 #include "hlo/listing.h"
 #include "hlo/load.h"
+#include "hlo/print_flags.h"
 #include "hlo/stages.h"
 #include "hlo/stats.h"
 #include "hlo/watch.h"
 
 typedef struct Options {
-    const char *output, *format, *platform, *stage, *passes, *print_style, *help, *debug_options_file;
+    const char *output, *format, *platform, *stage, *passes, *help, *debug_options_file;
     bool split_input_file, keep_negative_zero, list_passes, list_stages, print_pipeline, verify, stats, version, all;
     bool warn_ignored;
 } Options;
@@ -38,8 +39,6 @@ static const HloFlag flags[] = {
     FLAG("platform", TEXT, platform, "stages", "NAME", NULL, "transforms (default), cpu or gpu"),
     FLAG("stage", TEXT, stage, "stages", "NAME", NULL, "run the platform's pipeline up to this stage and show it"),
     FLAG("list-stages", BOOL, list_stages, "stages", NULL, NULL, "name the platform's stages"),
-    FLAG("print-style", TEXT, print_style, "printing", "STYLE", NULL,
-         "default, short, canonical, fingerprint, module-fingerprint or dump"),
     FLAG("stats", BOOL, stats, "printing", NULL, NULL, "print statistics of the result instead of its text"),
     FLAG("debug_options_file", TEXT, debug_options_file, "xla", "FILE", NULL,
          "read compiler options from FILE; XLA_FLAGS and the command line win over it"),
@@ -59,7 +58,8 @@ typedef struct Run {
     HloLoadOptions load;
     HloWatchOptions watching;
     HloDebugOptions debug;
-    HloFlagSet sets[4];
+    HloPrintFlags print_flags;
+    HloFlagSet sets[5];
     HloPlatform platform;
     HloPrintOptions print;
     HloElement *pipeline;  // NULL without --passes
@@ -195,12 +195,13 @@ static HloStatus read_flags(Run *run, HloVec *inputs) {
     run->sets[1] = hlo_watch_flags(&run->watching);
     run->sets[2] = hlo_load_flags(&run->load);
     run->sets[3] = hlo_debug_option_flags(&run->debug);
+    run->sets[4] = hlo_print_flags(&run->print_flags);
     HLO_TRY(hlo_debug_options_collect(&run->arena, &run->sets[3], getenv("XLA_FLAGS"), run->argc, run->argv));
     HLO_TRY(hlo_flags_parse(&run->arena, run->sets, HLO_COUNT(run->sets), run->argc, run->argv, inputs));
     if (options->warn_ignored) warn_ignored_flags(&run->debug);
     run->print = hlo_debug_print_options(&run->debug);
     HLO_TRY(hlo_debug_pass_filter(&run->debug, &run->runner.filter));
-    if (options->print_style) HLO_TRY(hlo_print_style_find(options->print_style, &run->print));
+    HLO_TRY(hlo_print_flags_apply(&run->print_flags, &run->print));
     HLO_TRY(hlo_platform_find(options->platform, &run->platform));
     if (!options->passes || !*options->passes) return hlo_ok();
     return hlo_pipeline_parse(&run->arena, "transforms_pipeline", hlo_view(options->passes), &run->pipeline);

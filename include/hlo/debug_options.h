@@ -64,7 +64,5 @@ void hlo_put_ignored_options(HloBuffer *out, const HloDebugOptions *options);
 HloPrintOptions hlo_debug_print_options(const HloDebugOptions *options);
 // Which passes run under them; the filter borrows the options. Fails when passes are both disabled and enabled by name.
 HLO_MUST_USE HloStatus hlo_debug_pass_filter(const HloDebugOptions *options, HloPassFilter *out);
-// A preset of the printing chapter by name: default, short, canonical, fingerprint, module-fingerprint, dump.
-HLO_MUST_USE HloStatus hlo_print_style_find(const char *name, HloPrintOptions *out);
 
 #endif

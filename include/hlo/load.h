@@ -13,10 +13,11 @@ typedef struct HloModuleList {
 } HloModuleList;
 
 typedef struct HloLoadOptions {
-    const char *format;   // `hlo` or `txt`; NULL or "": by the file's extension
-    bool split;           // several modules, separated by `// -----`
-    bool drop_zero_sign;  // see HloParseOptions
-    int64_t max_errors;   // likewise; negative values are refused
+    const char *format;       // `hlo` or `txt`; NULL or "": by the file's extension
+    bool split;               // several modules, separated by `// -----`
+    bool drop_zero_sign;      // see HloParseOptions
+    bool renumber_frames;     // likewise
+    int64_t max_errors;       // likewise; negative values are refused
     const char *hlo_version;  // as hlo_version_parse reads it
 } HloLoadOptions;
 

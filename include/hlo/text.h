@@ -51,38 +51,16 @@ typedef enum HloCalleeMode {
     HLO_CALLEES_NONSEQUENTIAL_BODIES,
 } HloCalleeMode;
 
-// Every switch of the printing chapter, §1.1. Start from a preset; a zeroed struct is no preset.
+#define HLO_PRINT_TYPE_BOOL bool
+#define HLO_PRINT_TYPE_INT int64_t
+#define HLO_PRINT_TYPE_CALLEES HloCalleeMode
+
+// Every switch of the printing chapter, §1.1, as print_options.def explains them. Start from a preset; a zeroed struct is
+// no preset.
 typedef struct HloPrintOptions {
-    int operand_index_interval;  // `/*index=5*/` every so many operands; 0: never
-    HloCalleeMode callees;
-    bool large_constants;
-    bool only_essential_constants;
-    bool original_value;
-    bool metadata;
-    bool metadata_only_op_name;
-    bool backend_config;
-    bool infeed_outfeed_config;
-    bool compact_operands;
-    bool layouts;
-    bool result_shape;
-    bool operand_shapes;
-    bool operand_names;
-    bool program_shape;
-    bool percent;
-    bool control_dependencies;
-    bool canonical_names;
-    bool ids;
-    bool canonical_computation_order;
-    bool extra_attributes;
-    bool async_sugar;
-    bool frontend_attributes;
-    bool name_after_closing_brace;
-    bool full_replica_groups;
-    bool parameter_numbers;
-    bool channel_ids;
-    bool inline_stack_frames;
-    bool compact_gte;
-    int indent;
+#define HLO_PRINT_OPTION(kind, field, flag, plain, brief, canonical, fingerprint, module_fingerprint, dump, help) \
+    HLO_PRINT_TYPE_##kind field;
+#include "hlo/print_options.def"
 } HloPrintOptions;
 
 HloPrintOptions hlo_print_default(void);
@@ -92,6 +70,8 @@ HloPrintOptions hlo_print_fingerprint(void);
 HloPrintOptions hlo_print_module_fingerprint(void);
 // What hlo-opt and dumps use: Default without async sugar, with compact get-tuple-element.
 HloPrintOptions hlo_print_dump(void);
+// Default with operand shapes, as releases of some years ago printed.
+HloPrintOptions hlo_print_long(void);
 
 // Appends the text; a module's ends in `}` and an empty line.
 void hlo_print_module(const HloModule *m, const HloPrintOptions *options, HloBuffer *out);

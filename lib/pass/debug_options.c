@@ -123,27 +123,3 @@ HloStatus hlo_debug_pass_filter(const HloDebugOptions *options, HloPassFilter *o
     };
     return hlo_ok();
 }
-
-static const struct {
-    const char *name;
-    HloPrintOptions (*preset)(void);
-} styles[] = {
-    {"default", hlo_print_default},
-    {"short", hlo_print_short},
-    {"canonical", hlo_print_canonical},
-    {"fingerprint", hlo_print_fingerprint},
-    {"module-fingerprint", hlo_print_module_fingerprint},
-    {"dump", hlo_print_dump},
-};
-
-HloStatus hlo_print_style_find(const char *name, HloPrintOptions *out) {
-    for (size_t i = 0; i < HLO_COUNT(styles); i++) {
-        if (strcmp(name, styles[i].name) != 0) continue;
-        *out = styles[i].preset();
-        return hlo_ok();
-    }
-    return hlo_error(HLO_INVALID_ARGUMENT,
-                     "unknown print style '%s'; expected default, short, canonical, fingerprint, "
-                     "module-fingerprint or dump",
-                     name);
-}

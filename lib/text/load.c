@@ -16,6 +16,8 @@ static const HloFlag flags[] = {
     FLAG("hlo-version", TEXT, hlo_version, "VERSION",
          "refuse what this version of the language does not have: 2026-02 or 2026-08 (default)"),
     FLAG("max-errors", INT, max_errors, "N", "end reading after N errors in a text (default 20)"),
+    FLAG("renumber-frames", BOOL, renumber_frames, NULL,
+         "keep only the stack frames that instructions name, numbered by first use"),
 };
 
 HloFlagSet hlo_load_flags(HloLoadOptions *options) {
@@ -94,6 +96,7 @@ static HloStatus parse_chunk(const char *path, HloStringView chunk, size_t lines
                                .lines_before = lines_before,
                                .drop_zero_sign = load->drop_zero_sign,
                                .hlo_version = version,
+                               .renumber_frames = load->renumber_frames,
                                .max_errors = (size_t)load->max_errors};
     HloBuffer stripped = {0};
     if (hlo_strip_log_prefixes(chunk, &stripped)) chunk = (HloStringView){stripped.data, stripped.size};

@@ -105,6 +105,12 @@ typedef enum Heading { HEADING_NAME, HEADING_ENTRY, HEADING_NONE } Heading;
 // The computation from its (indented) heading to `}`, without a newline.
 void hlo_put_computation(Printer *p, const HloComputation *comp, Heading heading);
 
+// ---- JSON (print_json.c) --------------------------------------------------------------------------------
+
+// Appends the dict with the keys of all its dicts in order and no blanks; false, and nothing appended, when the text
+// is not JSON.
+bool hlo_put_sorted_json(HloBuffer *out, HloArena *scratch, const char *text);
+
 // ---- tables around the computations (print_tables.c) ----------------------------------------------------
 
 void hlo_put_recovery_table(Printer *p, const HloModule *m);

@@ -460,11 +460,20 @@ static HloDims dims_in(const HloAttr *attr) {
     return attr->data ? *(const HloDims *)attr->data : (HloDims){0};
 }
 
+static bool names_sub_axis(const HloGroups *groups) {
+    for (size_t i = 0; groups->form == HLO_GROUPS_MESH && i < groups->axes.count; i++) {
+        if (groups->axes.refs[i].size) return true;
+    }
+    return false;
+}
+
 static void put_groups(Printer *p, const HloGroups *groups) {
-    if (groups)
-        hlo_put_groups(p->out, groups, p->options.full_replica_groups);
-    else
+    if (!groups) {
         hlo_put(p->out, "{}", 2);
+        return;
+    }
+    bool full = p->options.full_replica_groups || (p->options.groups_without_sub_axes && names_sub_axis(groups));
+    hlo_put_groups(p->out, groups, full);
 }
 
 // Computations and instructions are edges, not values: the line and hlo_put_common_attributes print them.
@@ -675,7 +684,8 @@ void hlo_put_common_attributes(Printer *p, const HloInstruction *inst, HloAttrId
             continue;
         }
         hlo_put_key(p->out, attr->id);
-        put_value(p, attr);
+        bool sort = attr->id == HLO_ATTR_BACKEND_CONFIG && p->options.sort_backend_config;
+        if (!sort || !hlo_put_sorted_json(p->out, p->scratch, attr->text)) put_value(p, attr);
     }
     if (edges_due) put_control_predecessors(p, inst);
 }

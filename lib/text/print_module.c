@@ -1,77 +1,7 @@
-// Whole modules: presets, the header line, the order of computations, and the public entry points (printing chapter,
+// Whole modules: the header line, the order of computations, and the public entry points (printing chapter,
 // §1 to §3).
 
 #include "print.h"
-
-// ---- presets (§1.1) -------------------------------------------------------------------------------------
-
-HloPrintOptions hlo_print_default(void) {
-    return (HloPrintOptions){
-        .operand_index_interval = 5,
-        .callees = HLO_CALLEES_NAMES,
-        .original_value = true,
-        .metadata = true,
-        .backend_config = true,
-        .infeed_outfeed_config = true,
-        .layouts = true,
-        .result_shape = true,
-        .operand_names = true,
-        .program_shape = true,
-        .percent = true,
-        .control_dependencies = true,
-        .ids = true,
-        .extra_attributes = true,
-        .async_sugar = true,
-        .frontend_attributes = true,
-        .parameter_numbers = true,
-        .channel_ids = true,
-    };
-}
-
-HloPrintOptions hlo_print_short(void) {
-    HloPrintOptions options = hlo_print_default();
-    options.operand_index_interval = 0;
-    options.large_constants = true;
-    options.metadata = false;
-    options.program_shape = false;
-    options.percent = false;
-    options.control_dependencies = false;
-    return options;
-}
-
-HloPrintOptions hlo_print_canonical(void) {
-    HloPrintOptions options = hlo_print_short();
-    options.large_constants = false;
-    options.callees = HLO_CALLEES_BODIES;
-    options.backend_config = false;
-    options.operand_shapes = true;
-    options.operand_names = false;
-    options.canonical_names = true;
-    return options;
-}
-
-HloPrintOptions hlo_print_fingerprint(void) {
-    HloPrintOptions options = hlo_print_canonical();
-    options.only_essential_constants = true;
-    options.infeed_outfeed_config = false;
-    options.ids = false;
-    options.canonical_computation_order = true;
-    options.full_replica_groups = true;
-    return options;
-}
-
-HloPrintOptions hlo_print_module_fingerprint(void) {
-    HloPrintOptions options = hlo_print_fingerprint();
-    options.operand_shapes = false;
-    return options;
-}
-
-HloPrintOptions hlo_print_dump(void) {
-    HloPrintOptions options = hlo_print_default();
-    options.async_sugar = false;
-    options.compact_gte = true;
-    return options;
-}
 
 // ---- header line (§2) -----------------------------------------------------------------------------------
 
@@ -267,7 +197,7 @@ static void run(Job *job, const HloPrintOptions *options, HloBuffer *out) {
              : job->comp       ? job->comp->m
              : job->inst->comp ? job->inst->comp->m
                                : NULL,
-        .indent = options->indent,
+        .indent = (int)options->indent,
         .size_limit = bodies ? out->size + BODY_TEXT_LIMIT : SIZE_MAX,
     };
     HloStatus status = hlo_guarded((HloArena *const[]){&scratch, NULL}, print_job, job);
