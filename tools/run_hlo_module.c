@@ -8,6 +8,7 @@
 #include "hlo/compare.h"
 #include "hlo/cpu.h"
 #include "hlo/debug_options.h"
+#include "hlo/eval.h"
 #include "hlo/file.h"
 #include "hlo/infer.h"
 #include "hlo/listing.h"
@@ -27,7 +28,7 @@ typedef struct Options {
     { name, HLO_FLAG_##kind, offsetof(Options, field), topic, value, NULL, help }
 
 static const HloFlag flags[] = {
-    FLAG("platform", TEXT, platform, "run", "NAME", "where to run: cpu"),
+    FLAG("platform", TEXT, platform, "run", "NAME", "where to run: cpu (compiled) or interpreter"),
     FLAG("input_format", TEXT, format, "run", "FORMAT", "format of the module, hlo or txt; default: its extension"),
     FLAG("run_test_hlo_passes", BOOL, run_passes, "run", NULL,
          "run the pass pipeline on modules without a schedule (default true)"),
@@ -206,9 +207,28 @@ static void warn_of_elided(const HloModule *m) {
                 count == 1 ? " is" : "s are");
 }
 
+static bool is_interpreter(const char *platform) {
+    return strcmp(platform, "interpreter") == 0;
+}
+
+// No passes and no buffers: every instruction as it stands.
+static HloStatus interpret(Run *run) {
+    HloLiteral *result = NULL;
+    HLO_TRY(hlo_verify_module(run->m, &(HloVerifyOptions){.allow_mixed_precision = true}));
+    HLO_TRY(make_arguments(run));
+    for (int64_t k = 0; k < run->options.iterations; k++) {
+        double start = seconds();
+        HLO_TRY(hlo_eval(run->m, &(HloEvalOptions){0}, &run->arena, (const HloLiteral *const *)run->arguments,
+                         run->argument_count, &result));
+        if (run->options.time) fprintf(stderr, "... ran in %.6fs.\n", seconds() - start);
+    }
+    return result ? show_result(run, result) : hlo_ok();
+}
+
 static HloStatus run_module(Run *run, HloModule *m) {
     run->m = m;
     warn_of_elided(m);
+    if (is_interpreter(run->options.platform)) return interpret(run);
     if (!m->is_scheduled && run->options.run_passes) HLO_TRY(run_passes(run));
     HLO_TRY(hlo_cpu_schedule(m));
     HloBufferAssignment *buffers;
@@ -225,6 +245,14 @@ static HloStatus put_help(Run *run) {
     return hlo_error(HLO_INVALID_ARGUMENT, "no help topic '%s'", topic);
 }
 
+static HloStatus check_platform(const char *name) {
+    HloPlatform platform;
+    if (is_interpreter(name)) return hlo_ok();
+    HLO_TRY(hlo_platform_find(name, &platform));
+    if (platform == HLO_PLATFORM_CPU) return hlo_ok();
+    return hlo_error(HLO_UNIMPLEMENTED, "platform %s cannot run modules", name);
+}
+
 static HloStatus run_all(void *data) {
     Run *run = data;
     HloVec files = {0};
@@ -238,10 +266,7 @@ static HloStatus run_all(void *data) {
     HLO_TRY(hlo_debug_pass_filter(&run->debug, &run->runner.filter));
     if (run->options.help) return put_help(run);
     if (!*run->options.platform) return hlo_error(HLO_INVALID_ARGUMENT, "Must pass --platform flag.");
-    HloPlatform platform;
-    HLO_TRY(hlo_platform_find(run->options.platform, &platform));
-    if (platform != HLO_PLATFORM_CPU)
-        return hlo_error(HLO_UNIMPLEMENTED, "platform %s cannot run modules", run->options.platform);
+    HLO_TRY(check_platform(run->options.platform));
     if (files.count != 1)
         return hlo_error(HLO_INVALID_ARGUMENT, "Input HLO file missing: expected one, found %u", files.count);
     HloModuleList modules;

@@ -156,7 +156,7 @@ def run_program(options, folder, form):
     with tempfile.TemporaryDirectory() as work:
         make_inputs(folder, io, work)
         results = os.path.join(work, 'results')
-        command = [os.path.join(options.bin, 'run_hlo_module'), '--platform=cpu', '--inputs-dir=' + work,
+        command = [os.path.join(options.bin, 'run_hlo_module'), '--platform=' + options.platform, '--inputs-dir=' + work,
                    '--output-dir=' + results, os.path.join(folder, form + '.hlo')]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=options.timeout)
@@ -182,6 +182,7 @@ def main():
     parser.add_argument('--bin', default=os.path.join(ROOT, 'build', 'release', 'bin'))
     parser.add_argument('--corpus', default=os.path.join(os.path.dirname(ROOT), 'shared', 'corpus', 'jax'))
     parser.add_argument('--form', choices=['module', 'after', 'both'], default='both')
+    parser.add_argument('--platform', choices=['cpu', 'interpreter'], default='cpu')
     parser.add_argument('--timeout', type=float, default=120)
     parser.add_argument('programs', nargs='*')
     options = parser.parse_args()

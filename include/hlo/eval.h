@@ -1,0 +1,35 @@
+// The reference interpreter: what a module means, instruction by instruction.
+//
+// Every instruction is computed alone, in plain loops and in the order that the interpreter chapter fixes; nothing is
+// fused and nothing is kept wider between two operations. A module for several devices is simulated in one process:
+// replicas × partitions devices run side by side and meet at collectives.
+#ifndef HLO_EVAL_H
+#define HLO_EVAL_H
+
+#include "hlo/module.h"
+
+typedef struct HloEvalLimits {
+    uint64_t steps;       // instructions executed, callees included; 0: no limit
+    uint64_t loop_trips;  // of one while; 0: no limit
+    size_t bytes;         // of live values; 0: no limit
+} HloEvalLimits;
+
+// Told about every value of every computed instruction, in the order of execution. A failure ends the evaluation.
+typedef struct HloEvalWatcher {
+    HloStatus (*computed)(void *data, const HloInstruction *inst, const HloLiteral *value);
+    void *data;
+} HloEvalWatcher;
+
+typedef struct HloEvalOptions {
+    HloEvalLimits limits;
+    uint64_t seed;                  // of `rng`; 0: 42
+    const HloEvalWatcher *watcher;  // borrowed; NULL: nobody
+} HloEvalOptions;
+
+// Computes the entry computation on one device. `args` are as many as it has parameters, of their shapes up to layout;
+// the result lives in `arena`. INVALID_ARGUMENT for wrong arguments, RESOURCE_EXHAUSTED for a limit (which is named),
+// UNIMPLEMENTED for what the interpreter cannot compute; failures name the instruction.
+HLO_MUST_USE HloStatus hlo_eval(const HloModule *m, const HloEvalOptions *options, HloArena *arena,
+                                const HloLiteral *const *args, size_t count, HloLiteral **result);
+
+#endif

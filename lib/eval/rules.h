@@ -1,0 +1,47 @@
+// The rules of all opcodes, by file. See HloRule.
+
+// movement.c
+HLO_RULE(hlo_rule_broadcast);
+HLO_RULE(hlo_rule_reshape);
+HLO_RULE(hlo_rule_transpose);
+HLO_RULE(hlo_rule_reverse);
+HLO_RULE(hlo_rule_slice);
+HLO_RULE(hlo_rule_concatenate);
+HLO_RULE(hlo_rule_pad);
+HLO_RULE(hlo_rule_dynamic_slice);
+HLO_RULE(hlo_rule_dynamic_update_slice);
+HLO_RULE(hlo_rule_iota);
+HLO_RULE(hlo_rule_bitcast);
+HLO_RULE(hlo_rule_bitcast_convert);
+
+// control.c
+HLO_RULE(hlo_rule_elementwise);
+HLO_RULE(hlo_rule_select);
+HLO_RULE(hlo_rule_clamp);
+HLO_RULE(hlo_rule_constant);
+HLO_RULE(hlo_rule_tuple);
+HLO_RULE(hlo_rule_first_operand);
+HLO_RULE(hlo_rule_after_all);
+HLO_RULE(hlo_rule_call);
+HLO_RULE(hlo_rule_conditional);
+HLO_RULE(hlo_rule_while);
+
+// region.c
+HLO_RULE(hlo_rule_map);
+
+// reduce.c
+HLO_RULE(hlo_rule_reduce);
+HLO_RULE(hlo_rule_reduce_window);
+HLO_RULE(hlo_rule_select_and_scatter);
+
+// contract.c
+HLO_RULE(hlo_rule_dot);
+HLO_RULE(hlo_rule_convolution);
+
+// gather.c
+HLO_RULE(hlo_rule_gather);
+HLO_RULE(hlo_rule_scatter);
+
+// sort.c
+HLO_RULE(hlo_rule_sort);
+HLO_RULE(hlo_rule_topk);
