@@ -35,7 +35,7 @@ static const HloFlag flags[] = {
     FLAG("list-passes", BOOL, list_passes, "passes", NULL, NULL, "name the platform's passes"),
     FLAG("print-pipeline", BOOL, print_pipeline, "passes", NULL, NULL,
          "print the pipeline of --passes or of the platform so that --passes reads it back; `name?` does not exist here"),
-    FLAG("verify", BOOL, verify, "passes", NULL, NULL, "only check that the modules obey the rules of HLO"),
+    FLAG("verify", BOOL, verify, "verify", NULL, NULL, "only check that the modules obey the rules of HLO"),
     FLAG("platform", TEXT, platform, "stages", "NAME", NULL, "transforms (default), cpu or gpu"),
     FLAG("stage", TEXT, stage, "stages", "NAME", NULL, "run the platform's pipeline up to this stage and show it"),
     FLAG("list-stages", BOOL, list_stages, "stages", NULL, NULL, "name the platform's stages"),
@@ -59,7 +59,7 @@ typedef struct Run {
     HloWatchOptions watching;
     HloDebugOptions debug;
     HloPrintFlags print_flags;
-    HloFlagSet sets[5];
+    HloFlagSet sets[6];
     HloPlatform platform;
     HloPrintOptions print;
     HloElement *pipeline;  // NULL without --passes
@@ -128,9 +128,8 @@ static HloStatus process_module(Run *run, HloModule *m) {
     run->runner.started = false;  // each module waits anew for the pass that the run starts from
     bool only_prints = !run->pipeline && run->platform == HLO_PLATFORM_TRANSFORMS;
     if (only_prints && !run->options.verify) return put_result(run, m);
-    HloVerifyOptions rules = {.allow_mixed_precision = true, .allow_fused_dead_code = !run->options.verify};
-    HLO_TRY(hlo_verify_module(m, &rules));
-    if (run->options.verify) return hlo_ok();
+    if (run->options.verify) return hlo_verify_module(m, &run->watching.rules);
+    HLO_TRY(hlo_verify_module(m, &(HloVerifyOptions){.allow_mixed_precision = true, .allow_fused_dead_code = true}));
     if (run->pipeline) {
         bool changed;
         HLO_TRY(hlo_pipeline_run(run->pipeline, m, &run->runner, &changed));
@@ -197,6 +196,7 @@ static HloStatus read_flags(Run *run, HloVec *inputs) {
     run->sets[3] = hlo_debug_option_flags(&run->debug);
     run->sets[4] = hlo_print_flags(&run->print_flags);
     HLO_TRY(hlo_debug_options_collect(&run->arena, &run->sets[3], getenv("XLA_FLAGS"), run->argc, run->argv));
+    run->sets[5] = hlo_verify_flags(&run->watching.rules);
     HLO_TRY(hlo_flags_parse(&run->arena, run->sets, HLO_COUNT(run->sets), run->argc, run->argv, inputs));
     if (options->warn_ignored) warn_ignored_flags(&run->debug);
     run->print = hlo_debug_print_options(&run->debug);

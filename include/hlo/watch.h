@@ -12,6 +12,7 @@ typedef struct HloWatchOptions {
     const char *changed_style;   // diff or text
     const char *trace_rewrites;  // rewrites whose line it finds are written
     bool verify_each;
+    HloVerifyOptions rules;  // of verify_each
     bool check_claims;
     const char *time_passes;  // table or json
     int64_t rewrite_limit;  // 0: none

@@ -271,14 +271,14 @@ HloStatus hlo_infer_binary(const HloInfer *cx, const HloShape **out) {
 
 HloStatus hlo_infer_complex(const HloInfer *cx, const HloShape **out) {
     HLO_TRY(check_pair(cx));
-    HloType a = hlo_operand_shape(cx, 0)->type;
-    HloType part = hlo_type_higher_precision(a, hlo_operand_shape(cx, 1)->type);
-    if (!hlo_type_is_float(a))
-        return hlo_infer_fail(cx, "expected a floating element type, found %s", hlo_type_name(a));
-    if (part != HLO_F32 && part != HLO_F64) {
-        return hlo_error(HLO_UNIMPLEMENTED, "complex: no complex type has %s parts", hlo_type_name(part));
+    HloType re = hlo_operand_shape(cx, 0)->type, im = hlo_operand_shape(cx, 1)->type;
+    if (!hlo_type_is_float(re))
+        return hlo_infer_fail(cx, "expected a floating element type, found %s", hlo_type_name(re));
+    if (re != im || (re != HLO_F32 && re != HLO_F64)) {
+        return hlo_error(HLO_UNIMPLEMENTED, "complex: no complex type has parts of %s and %s", hlo_type_name(re),
+                         hlo_type_name(im));
     }
-    return infer_binary(cx, part == HLO_F32 ? HLO_C64 : HLO_C128, out);
+    return infer_binary(cx, re == HLO_F32 ? HLO_C64 : HLO_C128, out);
 }
 
 // ---- three operands -------------------------------------------------------------------------------------

@@ -112,6 +112,9 @@ HloStatus hlo_verify_call(HloVerify *v, const HloInstruction *inst) {
     HLO_TRY(check_parameter_count(inst, callee, hlo_operand_count(inst)));
     for (size_t k = 0; k < hlo_operand_count(inst); k++) HLO_TRY(check_argument(v, inst, k, callee, k));
     HLO_TRY(hlo_verify_result(v, inst, callee->root->shape, HLO_COMPARE_SAME));
+    if (hlo_has(inst, HLO_ATTR_OUTPUT_TO_OPERAND_ALIASING) && !v->options.callee_threads) {
+        return hlo_verify_fail(inst, HLO_INTERNAL, "call-aliasing", "results of calls share memory with no operand");
+    }
     return check_composite(inst);
 }
 

@@ -87,8 +87,20 @@ HloStatus hlo_verify_stochastic_convert(HloVerify *v, const HloInstruction *inst
     return check_no_broadcast(v, inst);
 }
 
+// Between device and host memory data move as they are: to the host in any form, back without any change.
+static bool moves_unchanged(const HloShape *x, const HloShape *result) {
+    enum { HOST_SPACE = 5 };
+    bool to_host = result->layout->memory_space == HOST_SPACE, from_host = x->layout->memory_space == HOST_SPACE;
+    if (to_host == from_host) return true;
+    return to_host ? x->type == result->type : hlo_shape_equal(x, result, HLO_IGNORE_MEMORY_SPACE);
+}
+
 HloStatus hlo_verify_copy(HloVerify *v, const HloInstruction *inst) {
     const HloShape *x = hlo_operand(inst, 0)->shape;
+    if (v->options.layout_sensitive && x->layout && inst->shape->layout && !moves_unchanged(x, inst->shape)) {
+        return hlo_verify_fail(inst, HLO_INTERNAL, "result-shape", "expected %s in other memory, declared as %s",
+                               hlo_verify_text(v, x), hlo_verify_text(v, inst->shape));
+    }
     HLO_TRY(hlo_verify_result(v, inst, x, HLO_COMPARE_LOOSE));
     return check_no_broadcast(v, inst);
 }

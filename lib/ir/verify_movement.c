@@ -110,11 +110,42 @@ static bool is_constant_like(const HloInstruction *inst) {
     return inst->op == HLO_OP_CONSTANT;
 }
 
+// The room that the data of a tiled array take, from its first element to its last (verifier chapter §9.3). Only the
+// outermost tile counts; it covers the most minor dimensions. False when it cannot be told.
+static bool data_bytes(const HloShape *x, int64_t *out) {
+    const HloLayout *layout = x->layout;
+    if (!layout || !layout->tile_count || !x->rank || hlo_shape_is_empty(x)) {
+        *out = hlo_shape_size_bytes(x);
+        return true;
+    }
+    HloDims tile = layout->tiles[0].dims;
+    int64_t outer = 0, inner = 0, area = 1, bits = layout->element_bits ? layout->element_bits : hlo_type_bits(x->type);
+    if (tile.count > x->rank) return false;
+    for (size_t p = x->rank; p-- > 0;) {  // physical dimensions, most major first
+        int64_t size = x->dims[layout->minor_to_major[p]], extent = p < tile.count ? tile.data[tile.count - 1 - p] : 1;
+        if (extent <= 0 || size < 0 || !hlo_i64_mul(area, extent, &area)) return false;
+        if (!hlo_i64_mul(outer, (size - 1) / extent + 1, &outer) || !hlo_i64_mul(inner, extent, &inner)) return false;
+        outer += (size - 1) / extent;
+        inner += (size - 1) % extent;
+    }
+    if (!hlo_i64_mul(outer, area, &outer) || !hlo_i64_mul(outer + inner + 1, bits, out)) return false;
+    *out = (*out + 7) / 8;
+    return true;
+}
+
+static bool same_room(const HloVerify *v, const HloShape *a, const HloShape *b) {
+    int64_t x, y;
+    if (hlo_shape_size_bytes(a) == hlo_shape_size_bytes(b)) return true;
+    bool arrays =
+        hlo_shape_is_array(a) && hlo_shape_is_array(b) && !hlo_shape_is_dynamic(a) && !hlo_shape_is_dynamic(b);
+    return v->options.allow_resizing_bitcasts && arrays && data_bytes(a, &x) && data_bytes(b, &y) && x == y;
+}
+
 // Element types and counts are free; with layouts the bytes and the side of the bus must agree.
 HloStatus hlo_verify_bitcast(HloVerify *v, const HloInstruction *inst) {
     const HloShape *x = hlo_operand(inst, 0)->shape;
     if (!v->options.layout_sensitive) return hlo_ok();
-    if (hlo_shape_size_bytes(x) != hlo_shape_size_bytes(inst->shape)) {
+    if (!same_room(v, x, inst->shape)) {
         return hlo_verify_fail(inst, HLO_INTERNAL, "bitcast-size", "%s and %s take different numbers of bytes",
                                hlo_verify_text(v, x), hlo_verify_text(v, inst->shape));
     }

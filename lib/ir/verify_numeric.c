@@ -59,8 +59,7 @@ HloStatus hlo_verify_scaled_dot(HloVerify *v, const HloInstruction *inst) {
     }
     HLO_TRY(check_scale(v, inst, 0, hlo_dims(inst, HLO_ATTR_LHS_CONTRACTING_DIMS)));
     HLO_TRY(check_scale(v, inst, 1, hlo_dims(inst, HLO_ATTR_RHS_CONTRACTING_DIMS)));
-    if (hlo_shape_elem_count(hlo_operand(inst, 2)->shape) == 1 &&
-        hlo_shape_elem_count(hlo_operand(inst, 3)->shape) == 1) {
+    if (hlo_shape_is_scalar(hlo_operand(inst, 2)->shape) && hlo_shape_is_scalar(hlo_operand(inst, 3)->shape)) {
         return hlo_verify_fail(inst, HLO_FAILED_PRECONDITION, "scale-shape", "at least one scale must not be a scalar");
     }
     return check_declared_type(v, inst, hlo_infer_dot_typed);

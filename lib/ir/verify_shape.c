@@ -136,14 +136,14 @@ static bool any_array(const HloShape *shape, bool (*ask)(const HloShape *)) {
     return false;
 }
 
-static HloStatus check_common(const HloInstruction *inst) {
+static HloStatus check_common(const HloVerify *v, const HloInstruction *inst) {
     const HloShape *shape = inst->shape;
     if (inst->called.count && !may_call(inst->op)) {
         return hlo_verify_fail(inst, HLO_INTERNAL, "no-callees", "this opcode calls no computations");
     }
     int wanted = hlo_op_info(inst->op)->operand_count;
     if (wanted >= 0) HLO_TRY(hlo_verify_operand_count(inst, (size_t)wanted));
-    if (hlo_shape_is_dynamic(shape) && any_array(shape, array_has_unbounded)) {
+    if (!v->options.allow_unbounded && hlo_shape_is_dynamic(shape) && any_array(shape, array_has_unbounded)) {
         return hlo_verify_fail(inst, HLO_INVALID_ARGUMENT, "no-unbounded-dimensions",
                                "unbounded dimensions are disabled");
     }
@@ -216,7 +216,7 @@ static HloStatus apply_rule(HloVerify *v, const HloInstruction *inst, const Veri
 
 HloStatus hlo_verify_instruction(HloVerify *v, const HloInstruction *inst) {
     const VerifyRow *row = &rows[inst->op];
-    HLO_TRY(check_common(inst));
+    HLO_TRY(check_common(v, inst));
     HLO_TRY(check_attributes(v, inst));
     v->has_buffers |= (inst->shape->flags & HLO_SHAPE_HAS_BUFFER) != 0;
     if (!(row->flags & LATE)) return apply_rule(v, inst, row);

@@ -18,7 +18,7 @@ static int64_t device_total(const HloSharding *sharding) {
 
 // 0: unknown.
 static int64_t known_devices(const HloVerify *v) {
-    return v->m->num_partitions > 1 ? v->m->num_partitions : 0;
+    return !v->options.allow_any_devices && v->m->num_partitions > 1 ? v->m->num_partitions : 0;
 }
 
 static HloStatus check_device_count(const HloVerify *v, const HloInstruction *inst, int64_t found) {
@@ -28,15 +28,19 @@ static HloStatus check_device_count(const HloVerify *v, const HloInstruction *in
                            (long long)wanted, (long long)found);
 }
 
-// Device lists are short or in order, mostly; a map keeps the rest linear.
-static bool devices_are_distinct(const HloVerify *v, HloDims devices) {
+// Each device of an explicit list exists and stands there once.
+static HloStatus check_devices(const HloVerify *v, const HloInstruction *inst, HloDims devices) {
+    int64_t limit = known_devices(v);
     HloMap seen = {0};
     for (size_t i = 0; i < devices.count; i++) {
-        const void *key = (const void *)(uintptr_t)(uint64_t)devices.data[i];
-        if (hlo_map_has(&seen, key)) return false;
+        int64_t device = devices.data[i];
+        if (device < 0) return fail(inst, "a device is negative");
+        if (limit && device >= limit) return fail(inst, "there is no such device");
+        const void *key = (const void *)(uintptr_t)(uint64_t)device;
+        if (hlo_map_has(&seen, key)) return fail(inst, "the tile assignment repeats a device");
         *hlo_map_at(v->arena, &seen, key) = NULL;
     }
-    return true;
+    return hlo_ok();
 }
 
 static HloStatus check_tiled(const HloVerify *v, const HloInstruction *inst, const HloSharding *sharding,
@@ -47,16 +51,11 @@ static HloStatus check_tiled(const HloVerify *v, const HloInstruction *inst, con
         return fail(inst, "the tile assignment has another rank than the shape");
     }
     HLO_TRY(check_device_count(v, inst, device_total(sharding)));
-    if (!sharding->devices.count) return hlo_ok();
-    if (devices_are_distinct(v, sharding->devices)) return hlo_ok();
-    return fail(inst, "the tile assignment repeats a device");
+    return check_devices(v, inst, sharding->devices);
 }
 
 static HloStatus check_maximal(const HloVerify *v, const HloInstruction *inst, const HloSharding *sharding) {
-    if (!sharding->devices.count) return hlo_ok();
-    int64_t device = sharding->devices.data[0], limit = known_devices(v);
-    if (device < 0) return fail(inst, "the device is negative");
-    return limit && device >= limit ? fail(inst, "there is no such device") : hlo_ok();
+    return check_devices(v, inst, sharding->devices);
 }
 
 static HloStatus check_named(const HloVerify *v, const HloInstruction *inst, const HloSharding *sharding,

@@ -37,7 +37,7 @@ static const HloFlag flags[] = {
 };
 
 HloWatchOptions hlo_watch_default(void) {
-    return (HloWatchOptions){.changed_style = "diff", .colour = "auto"};
+    return (HloWatchOptions){.changed_style = "diff", .colour = "auto", .rules = {.allow_mixed_precision = true}};
 }
 
 HloFlagSet hlo_watch_flags(HloWatchOptions *options) {
@@ -119,8 +119,7 @@ static HloStatus add_observers(HloWatch *watch, const HloWatchOptions *options, 
     if (options->print_changed) HLO_TRY(watch_changes(watch, options, print, is_terminal));
     if (options->trace_rewrites) HLO_TRY(watch_rewrites(watch, options));
     if (options->verify_each) {
-        HloVerifyOptions verify = {.allow_mixed_precision = true};
-        HLO_TRY(hlo_observe_verify(&verify, &watch->observers[watch->observer_count++]));
+        HLO_TRY(hlo_observe_verify(&options->rules, &watch->observers[watch->observer_count++]));
     }
     HloClaimsOptions ours = {.silent_change = options->check_claims, .names_count = true};
     HloClaimsOptions theirs = {.silent_change = debug->xla_unsupported_crash_on_hlo_pass_silent_hlo_change,

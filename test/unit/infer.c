@@ -109,6 +109,7 @@ static void infer_binary_joins_shapes(void **state) {
         {"f32[4] f32[4]", "and(a, b)", NULL, "pred or integral"},
         {"f32[4] f32[4]", "complex(a, b)", "c64[4]{0}", NULL},
         {"f16[4] f16[4]", "complex(a, b)", NULL, "complex type"},
+        {"f32[4] f64[4]", "complex(a, b)", NULL, "complex type"},
         {"s4[4]{0:E(4)} s4[4]{0:E(4)}", "compare(a, b), direction=LT", "pred[4]{0}", NULL},
     };
     check_rows(rows, HLO_COUNT(rows));

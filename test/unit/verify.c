@@ -229,6 +229,14 @@ static void verify_checks_collectives(void **state) {
         {PARAMETERS "ROOT r = f32[4] collective-permute(a), source_target_pairs={{0,1},{1,0}}", NULL},
         {PARAMETERS "ROOT r = f32[4] collective-permute(a), source_target_pairs={{0,1},{0,2}}", "source-target-pairs"},
         {PARAMETERS "ROOT r = f32[4] collective-permute(a), source_target_pairs={{0,4}}", "source-target-pairs"},
+        {PARAMETERS "t = (f32[4]) tuple(a) ROOT r = (f32[4]) collective-permute(t), source_target_pairs={{0,1}}",
+         "operands"},
+        {PARAMETERS "o = (s32[]) tuple(i) ROOT r = f32[4] collective-permute(a, b, o, o), "
+                    "source_target_pairs={{0,1},{0,2}}, slice_sizes={{1}}",
+         "source-target-pairs"},
+        {PARAMETERS "n = (s32[]) tuple(i) o = ((s32[]), (s32[])) tuple(n, n) ROOT r = f32[4] collective-permute(a, b, "
+                    "o, o), source_target_pairs={{0,1},{0,2}}, slice_sizes={{1},{1}}",
+         NULL},
         {PARAMETERS "x = f32[4] all-reduce(a), to_apply=add ROOT r = f32[4] all-reduce(x), constrain_layout=true, "
                     "to_apply=add",
          "all-reduce-layouts"},
@@ -273,6 +281,8 @@ static void verify_fits_shardings_to_shapes(void **state) {
         {"ROOT a = f32[4,8] parameter(0), sharding={devices=[2]<=[2]}", "sharding"},
         {"ROOT a = f32[4,8] parameter(0), sharding={devices=[2,2]<=[4]}", "sharding"},
         {"ROOT a = f32[4,8] parameter(0), sharding={devices=[2,1]0,0}", "sharding"},
+        {"ROOT a = f32[4,8] parameter(0), sharding={devices=[2,1]1,0}", NULL},
+        {"ROOT a = f32[4,8] parameter(0), sharding={devices=[2,1]1,2}", "sharding"},
         {"ROOT a = f32[4,8] parameter(0), sharding={{replicated}}", "sharding"},
         {"ROOT a = (f32[4],f32[]) parameter(0), sharding={{replicated}, {maximal device=1}}", NULL},
         {"ROOT a = (f32[4],f32[]) parameter(0), sharding={{replicated}}", "sharding"},
@@ -365,6 +375,27 @@ static void verify_finds_recursion(void **state) {
     hlo_module_free(m);
 }
 
+static void verify_finds_one_sided_calls(void **state) {
+    (void)state;
+    HloModule *m = read_entry("", PARAMETERS "ROOT r = f32[4] call(a), to_apply=body");
+    hlo_called(m->entry->root, 0)->callers.count = 0;
+    expect_rule(m, &mixed, "two-sided-calls", "the callee does not know its caller");
+    hlo_module_free(m);
+}
+
+// Passes append what they make, so that users stand before their operands.
+static void verify_accepts_any_list_order(void **state) {
+    (void)state;
+    HloInstruction *x, *y;
+    HloModule *m = chain(&x, &y);
+    HloInstruction *late = hlo_inst_new(m, HLO_OP_NEGATE, x->shape, &(HloInstruction *){x->operands.items[0]}, 1);
+    hlo_set_operand(y, 0, hlo_computation_add(m->entry, late, "late"));
+    expect_rule(m, &mixed, NULL, "y stands before its operand");
+    hlo_set_operand(late, 0, y);
+    expect_rule(m, &mixed, "no-cycles", "late and y use each other");
+    hlo_module_free(m);
+}
+
 static void verify_finds_taken_names_and_ids(void **state) {
     (void)state;
     HloInstruction *x, *y;
@@ -409,6 +440,8 @@ int main(void) {
         cmocka_unit_test(verify_finds_one_sided_edges),
         cmocka_unit_test(verify_finds_cycles),
         cmocka_unit_test(verify_finds_recursion),
+        cmocka_unit_test(verify_finds_one_sided_calls),
+        cmocka_unit_test(verify_accepts_any_list_order),
         cmocka_unit_test(verify_finds_taken_names_and_ids),
         cmocka_unit_test(verify_finds_broken_schedules),
     };
