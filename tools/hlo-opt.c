@@ -34,7 +34,8 @@ static const HloFlag flags[] = {
     FLAG("passes", TEXT, passes, "passes", "PIPELINE", NULL, "run these passes, as a,b{option=value},fix(c,d)"),
     FLAG("list-passes", BOOL, list_passes, "passes", NULL, NULL, "name the platform's passes"),
     FLAG("print-pipeline", BOOL, print_pipeline, "passes", NULL, NULL,
-         "print the pipeline of --passes or of the platform so that --passes reads it back; `name?` does not exist here"),
+         "print the pipeline of --passes or of the platform so that --passes reads it back; `name?` does not exist "
+         "here"),
     FLAG("verify", BOOL, verify, "verify", NULL, NULL, "only check that the modules obey the rules of HLO"),
     FLAG("platform", TEXT, platform, "stages", "NAME", NULL, "transforms (default), cpu or gpu"),
     FLAG("stage", TEXT, stage, "stages", "NAME", NULL, "run the platform's pipeline up to this stage and show it"),
@@ -64,6 +65,7 @@ typedef struct Run {
     HloPrintOptions print;
     HloElement *pipeline;  // NULL without --passes
     HloRunner runner;
+    HloDump *dump;  // NULL: nothing is dumped
     HloBuffer out;
 } Run;
 
@@ -124,18 +126,24 @@ static HloStatus put_result(Run *run, const HloModule *m) {
     return hlo_ok();
 }
 
+static HloStatus run_pipeline(Run *run, HloModule *m) {
+    bool changed;
+    HLO_TRY(hlo_dump_stage(run->dump, m, "before_optimization", NULL, 0));
+    HLO_TRY(hlo_pipeline_run(run->pipeline, m, &run->runner, &changed));
+    HLO_TRY(hlo_dump_stage(run->dump, m, "after_optimization", NULL, 0));
+    return put_result(run, m);
+}
+
 static HloStatus process_module(Run *run, HloModule *m) {
     run->runner.started = false;  // each module waits anew for the pass that the run starts from
     bool only_prints = !run->pipeline && run->platform == HLO_PLATFORM_TRANSFORMS;
     if (only_prints && !run->options.verify) return put_result(run, m);
     if (run->options.verify) return hlo_verify_module(m, &run->watching.rules);
     HLO_TRY(hlo_verify_module(m, &(HloVerifyOptions){.allow_mixed_precision = true, .allow_fused_dead_code = true}));
-    if (run->pipeline) {
-        bool changed;
-        HLO_TRY(hlo_pipeline_run(run->pipeline, m, &run->runner, &changed));
-        return put_result(run, m);
-    }
-    HLO_TRY(hlo_stage_run(run->platform, run->options.stage, m, &run->runner, &run->debug, &run->print, &run->out));
+    hlo_dump_begin(run->dump, m);
+    if (run->pipeline) return run_pipeline(run, m);
+    HloCpuRun cpu = {.options = &run->debug, .runner = &run->runner, .dump = run->dump};
+    HLO_TRY(hlo_stage_run(run->platform, run->options.stage, m, &cpu, &run->print, &run->out));
     hlo_put_char(&run->out, '\n');
     return hlo_ok();
 }
@@ -152,14 +160,31 @@ static void note_absent_passes(const Run *run) {
     hlo_buffer_free(&names);
 }
 
-static HloStatus process_modules(Run *run, const HloModuleList *modules) {
+// Dumps to standard output come before the result: what a failing run has dumped is then seen.
+static void write_to_stdout(void *data, const char *text, size_t size) {
+    (void)data;
+    fwrite(text, 1, size, stdout);
+    fflush(stdout);
+}
+
+static HloStatus process_watched(Run *run, const HloModuleList *modules) {
     HloSink sink = {write_to_stderr, NULL};
     HloWatch *watch;
-    HLO_TRY(hlo_watch_start(&run->watching, &run->debug, &run->print, sink, isatty(STDERR_FILENO), &run->runner, &watch));
+    HLO_TRY(hlo_dump_observe(run->dump, &run->runner, &run->watching.first));
+    HLO_TRY(
+        hlo_watch_start(&run->watching, &run->debug, &run->print, sink, isatty(STDERR_FILENO), &run->runner, &watch));
     HloStatus status = hlo_ok();
     note_absent_passes(run);
     for (size_t i = 0; i < modules->count && hlo_is_ok(status); i++) status = process_module(run, modules->items[i]);
     hlo_watch_end(watch);
+    return status;
+}
+
+static HloStatus process_modules(Run *run, const HloModuleList *modules) {
+    HloSink out = {write_to_stdout, NULL}, log = {write_to_stderr, NULL};
+    HLO_TRY(hlo_dump_new(&run->debug, out, log, &run->dump));
+    HloStatus status = process_watched(run, modules);
+    hlo_dump_free(run->dump);
     return status;
 }
 

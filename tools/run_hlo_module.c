@@ -58,6 +58,7 @@ typedef struct Run {
     HloLoadOptions load;
     HloFlagSet sets[3];
     HloRunner runner;
+    HloDump *dump;  // NULL: nothing is dumped
     HloBuffer out;
     HloModule *m;
     HloLiteral **arguments;
@@ -117,8 +118,8 @@ static HloStatus make_expected(Run *run, const HloLiteral *result, HloLiteral **
     if (options->expect_dir) return hlo_npy_read_folder(&run->arena, options->expect_dir, *out, &next);
     HloVec leaves = hlo_literal_leaves(&run->arena, *out);
     if (leaves.count != options->expected.count) {
-        return hlo_error(HLO_INVALID_ARGUMENT, "the result has %u leaves, but --expect is given %u times",
-                         leaves.count, options->expected.count);
+        return hlo_error(HLO_INVALID_ARGUMENT, "the result has %u leaves, but --expect is given %u times", leaves.count,
+                         options->expected.count);
     }
     for (size_t k = 0; k < leaves.count; k++) {
         HloLiteral *leaf = leaves.items[k], *read;
@@ -164,11 +165,6 @@ static double seconds(void) {
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-static HloStatus run_passes(Run *run) {
-    HLO_TRY(hlo_verify_module(run->m, &(HloVerifyOptions){.allow_mixed_precision = true}));
-    return hlo_cpu_run_passes(HLO_CPU_BEFORE_SCHEDULE, &run->debug, run->m, &run->runner);
-}
-
 static HloStatus run_executable(Run *run, const HloLlvm *llvm, HloExecutable *executable) {
     HloLiteral *result = NULL;
     HLO_TRY(make_arguments(run));
@@ -185,6 +181,7 @@ static HloStatus compile_and_run(Run *run, const HloBufferAssignment *buffers) {
     const HloLlvm *llvm;
     HloExecutable *executable;
     HLO_TRY(hlo_llvm_open(&llvm));
+    HLO_TRY(hlo_cpu_dump_object(run->dump, run->m, buffers));
     double start = seconds();
     HLO_TRY(llvm->compile(run->m, buffers, &executable));
     if (run->options.time) fprintf(stderr, "... compiled in %.6fs.\n", seconds() - start);
@@ -225,16 +222,38 @@ static HloStatus interpret(Run *run) {
     return result ? show_result(run, result) : hlo_ok();
 }
 
+static HloStatus lower_and_run(Run *run, HloModule *m) {
+    HloCpuRun cpu = {&run->debug, &run->runner, run->dump, !run->options.run_passes};
+    HloBufferAssignment *buffers;
+    hlo_dump_begin(run->dump, m);
+    HLO_TRY(hlo_dump_stage(run->dump, m, "before_optimizations", NULL, 0));
+    HLO_TRY(hlo_cpu_optimize(&cpu, m));
+    HLO_TRY(hlo_cpu_finish_schedule(&cpu, m));
+    HLO_TRY(hlo_cpu_place_buffers(&cpu, m, &buffers));
+    HloStatus status = compile_and_run(run, buffers);
+    hlo_buffer_assignment_free(buffers);
+    return status;
+}
+
+static void write_text(void *data, const char *text, size_t size) {
+    fwrite(text, 1, size, data);
+    fflush(data);
+}
+
 static HloStatus run_module(Run *run, HloModule *m) {
     run->m = m;
     warn_of_elided(m);
     if (is_interpreter(run->options.platform)) return interpret(run);
-    if (!m->is_scheduled && run->options.run_passes) HLO_TRY(run_passes(run));
-    HLO_TRY(hlo_cpu_schedule(m));
-    HloBufferAssignment *buffers;
-    HLO_TRY(hlo_assign_buffers(m, &buffers));
-    HloStatus status = compile_and_run(run, buffers);
-    hlo_buffer_assignment_free(buffers);
+    if (!m->is_scheduled && run->options.run_passes) {
+        HLO_TRY(hlo_verify_module(m, &(HloVerifyOptions){.allow_mixed_precision = true}));
+    }
+    const HloPassObserver *observer = NULL;
+    HLO_TRY(hlo_dump_new(&run->debug, (HloSink){write_text, stdout}, (HloSink){write_text, stderr}, &run->dump));
+    HloStatus status = hlo_dump_observe(run->dump, &run->runner, &observer);
+    run->runner.observers = &observer;
+    run->runner.observer_count = observer != NULL;
+    if (hlo_is_ok(status)) status = lower_and_run(run, m);
+    hlo_dump_free(run->dump);
     return status;
 }
 

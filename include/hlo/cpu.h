@@ -5,7 +5,7 @@
 #ifndef HLO_CPU_H
 #define HLO_CPU_H
 
-#include "hlo/debug_options.h"
+#include "hlo/dump.h"
 #include "hlo/module.h"
 #include "hlo/pass.h"
 #include "hlo/status.h"
@@ -14,9 +14,9 @@
 
 typedef enum HloCpuPhase { HLO_CPU_BEFORE_SCHEDULE, HLO_CPU_AFTER_SCHEDULE, HLO_CPU_WHOLE } HloCpuPhase;
 
-// The pipelines of a phase, which run one after the other (hlo_pipelines_run), in the reference's nesting and order. The
-// options decide which parts they have, and the module (NULL: some module for one partition). Passes that do not exist
-// here are absent elements.
+// The pipelines of a phase, which run one after the other (hlo_pipelines_run), in the reference's nesting and order.
+// The options decide which parts they have, and the module (NULL: some module for one partition). Passes that do not
+// exist here are absent elements.
 HLO_MUST_USE HloStatus hlo_cpu_pipeline(HloArena *arena, HloCpuPhase phase, const HloDebugOptions *options,
                                         const HloModule *m, HloElement **out);
 // Runs the pipelines of a phase over a module.
@@ -69,15 +69,34 @@ void hlo_put_buffer_values(HloBuffer *out, const HloBufferAssignment *assignment
 void hlo_put_memory_usage_report(HloBuffer *out, const HloBufferAssignment *assignment);
 void hlo_put_live_ranges(HloBuffer *out, const HloBufferAssignment *assignment);
 
+// ---- the way there --------------------------------------------------------------------------------------
+
+// What goes with a module on its way through the CPU target. Everything is borrowed.
+typedef struct HloCpuRun {
+    const HloDebugOptions *options;
+    HloRunner *runner;
+    HloDump *dump;     // NULL: no dumps
+    bool skip_passes;  // the module goes straight to its schedule, as one that has a schedule does
+} HloCpuRun;
+
+// Passes and schedule; a module that has a schedule has been through the passes.
+HLO_MUST_USE HloStatus hlo_cpu_optimize(const HloCpuRun *run, HloModule *m);
+HLO_MUST_USE HloStatus hlo_cpu_finish_schedule(const HloCpuRun *run, HloModule *m);
+// From a scheduled module to its buffers. Dumps `cpu_after_optimizations` with the four reports and, if the emitter
+// `llvm` is asked for, `ir-no-opt.ll` and `ir-with-opt.ll`.
+HLO_MUST_USE HloStatus hlo_cpu_place_buffers(const HloCpuRun *run, const HloModule *m, HloBufferAssignment **out);
+// Dumps the machine code of a module, `obj-file.o`, when anything of it is dumped.
+HLO_MUST_USE HloStatus hlo_cpu_dump_object(HloDump *dump, const HloModule *m, const HloBufferAssignment *assignment);
+
 // ---- code -----------------------------------------------------------------------------------------------
 
-typedef enum HloCodeStage { HLO_CODE_LLVM_BEFORE_OPT, HLO_CODE_LLVM, HLO_CODE_ASM } HloCodeStage;
+typedef enum HloCodeStage { HLO_CODE_LLVM_BEFORE_OPT, HLO_CODE_LLVM, HLO_CODE_ASM, HLO_CODE_OBJECT } HloCodeStage;
 
 typedef struct HloExecutable HloExecutable;
 
 // What the loadable part offers; one function per line.
 typedef struct HloLlvm {
-    // Appends the text of a stage for a scheduled module with its buffers.
+    // Appends the text of a stage (an object file's bytes) for a scheduled module with its buffers.
     HloStatus (*emit)(const HloModule *m, const HloBufferAssignment *assignment, HloCodeStage stage, HloBuffer *out);
     // Machine code for the entry computation; the caller frees it, and keeps module and assignment alive until then.
     HloStatus (*compile)(const HloModule *m, const HloBufferAssignment *assignment, HloExecutable **out);

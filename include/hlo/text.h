@@ -78,6 +78,10 @@ void hlo_print_module(const HloModule *m, const HloPrintOptions *options, HloBuf
 void hlo_print_computation(const HloComputation *comp, const HloPrintOptions *options, HloBuffer *out);
 // One instruction line without indentation, `ROOT` and newline.
 void hlo_print_instruction(const HloInstruction *inst, const HloPrintOptions *options, HloBuffer *out);
+// The instruction's attributes without called computations, each behind a newline: `\ndimensions={1}`. Scratch memory is
+// for names that the options make.
+void hlo_print_attributes(const HloInstruction *inst, const HloPrintOptions *options, HloArena *scratch,
+                          HloBuffer *out);
 
 // Pieces that messages and reports share.
 void hlo_put_escaped(HloBuffer *out, const char *text, size_t size);  // C escapes, no quotes (§7)

@@ -14,9 +14,10 @@ typedef struct HloWatchOptions {
     bool verify_each;
     HloVerifyOptions rules;  // of verify_each
     bool check_claims;
-    const char *time_passes;  // table or json
-    int64_t rewrite_limit;  // 0: none
-    const char *colour;     // auto, always or never
+    const char *time_passes;       // table or json
+    int64_t rewrite_limit;         // 0: none
+    const char *colour;            // auto, always or never
+    const HloPassObserver *first;  // the program's own, called before all others; borrowed, NULL: none
 } HloWatchOptions;
 
 typedef struct HloWatch HloWatch;
@@ -24,9 +25,9 @@ typedef struct HloWatch HloWatch;
 HloWatchOptions hlo_watch_default(void);
 HloFlagSet hlo_watch_flags(HloWatchOptions *options);
 
-// Adds what the options and the compiler options ask for to the runner, which must have no observers and must outlive the
-// watch. Text goes to the sink; `is_terminal` decides whether `auto` means colours. The caller ends the watch after the
-// last run.
+// Adds what the options and the compiler options ask for to the runner, which must have no observers and must outlive
+// the watch. Text goes to the sink; `is_terminal` decides whether `auto` means colours. The caller ends the watch after
+// the last run.
 HLO_MUST_USE HloStatus hlo_watch_start(const HloWatchOptions *options, const HloDebugOptions *debug,
                                        const HloPrintOptions *print, HloSink sink, bool is_terminal, HloRunner *runner,
                                        HloWatch **out);

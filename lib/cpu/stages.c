@@ -2,9 +2,9 @@
 
 #include "hlo/stages.h"
 
-#include "hlo/cpu.h"
+#include "hlo/graph.h"
 
-typedef enum Need { NEED_PASSES, NEED_SCHEDULE, NEED_BUFFERS, NEED_CODE } Need;
+typedef enum Need { NEED_PASSES, NEED_PAGE, NEED_SCHEDULE, NEED_BUFFERS, NEED_CODE } Need;
 
 typedef void (*Report)(HloBuffer *out, const HloBufferAssignment *assignment);
 
@@ -21,6 +21,7 @@ static const Stage cpu_stages[] = {
     {"buffer-assignment", NEED_BUFFERS, .report = hlo_put_buffer_assignment},
     {"hlo", NEED_PASSES},
     {"hlo-backend", NEED_SCHEDULE},
+    {"html", NEED_PAGE},
     {"live-range", NEED_BUFFERS, .report = hlo_put_live_ranges},
     {"llvm", NEED_CODE, .code = HLO_CODE_LLVM},
     {"llvm-before-optimizations", NEED_CODE, .code = HLO_CODE_LLVM_BEFORE_OPT},
@@ -40,14 +41,11 @@ static const Stage *find_stage(const char *name) {
     return NULL;
 }
 
-static HloStatus emit_buffers(const Stage *stage, const HloModule *m, const HloBufferAssignment *assignment,
-                              HloBuffer *out) {
-    if (stage->need == NEED_BUFFERS) {
-        stage->report(out, assignment);
-        return hlo_ok();
-    }
+static HloStatus emit_code(const Stage *stage, const HloCpuRun *run, const HloModule *m,
+                           const HloBufferAssignment *assignment, HloBuffer *out) {
     const HloLlvm *llvm;
     HLO_TRY(hlo_llvm_open(&llvm));
+    HLO_TRY(hlo_cpu_dump_object(run->dump, m, assignment));
     return llvm->emit(m, assignment, stage->code, out);
 }
 
@@ -61,26 +59,41 @@ HloStatus hlo_put_platform_pipeline(HloPlatform platform, const HloDebugOptions 
     return status;
 }
 
-static HloStatus run_cpu(const Stage *stage, HloModule *m, HloRunner *runner, const HloDebugOptions *options,
-                         const HloPrintOptions *print, HloBuffer *out) {
-    if (!m->is_scheduled) HLO_TRY(hlo_cpu_run_passes(HLO_CPU_BEFORE_SCHEDULE, options, m, runner));
-    if (stage->need >= NEED_SCHEDULE) {
-        HLO_TRY(hlo_cpu_schedule(m));
-        HLO_TRY(hlo_cpu_run_passes(HLO_CPU_AFTER_SCHEDULE, options, m, runner));
-    }
-    if (stage->need < NEED_BUFFERS) {
+static HloStatus put_page(const HloModule *m, HloBuffer *out) {
+    HloGraphOptions options = hlo_graph_default();
+    options.title = m->name;
+    options.backend_config = true;
+    return hlo_put_graph_page(out, m->entry, &options);
+}
+
+// A dump shows the buffers even when the stage does not.
+static HloStatus run_backend(const Stage *stage, const HloCpuRun *run, HloModule *m, const HloPrintOptions *print,
+                             HloBuffer *out) {
+    HLO_TRY(hlo_cpu_finish_schedule(run, m));
+    HloBufferAssignment *assignment = NULL;
+    if (stage->need >= NEED_BUFFERS || hlo_dump_wants(run->dump)) HLO_TRY(hlo_cpu_place_buffers(run, m, &assignment));
+    HloStatus status = hlo_ok();
+    if (stage->need == NEED_SCHEDULE)
         hlo_print_module(m, print, out);
-        return hlo_ok();
-    }
-    HloBufferAssignment *assignment;
-    HLO_TRY(hlo_assign_buffers(m, &assignment));
-    HloStatus status = emit_buffers(stage, m, assignment, out);
+    else if (stage->need == NEED_BUFFERS)
+        stage->report(out, assignment);
+    else
+        status = emit_code(stage, run, m, assignment, out);
     hlo_buffer_assignment_free(assignment);
     return status;
 }
 
-HloStatus hlo_stage_run(HloPlatform platform, const char *name, HloModule *m, HloRunner *runner,
-                        const HloDebugOptions *options, const HloPrintOptions *print, HloBuffer *out) {
+static HloStatus run_cpu(const Stage *stage, HloModule *m, const HloCpuRun *run, const HloPrintOptions *print,
+                         HloBuffer *out) {
+    HLO_TRY(hlo_cpu_optimize(run, m));
+    if (stage->need >= NEED_SCHEDULE) return run_backend(stage, run, m, print, out);
+    if (stage->need == NEED_PAGE) return put_page(m, out);
+    hlo_print_module(m, print, out);
+    return hlo_ok();
+}
+
+HloStatus hlo_stage_run(HloPlatform platform, const char *name, HloModule *m, const HloCpuRun *run,
+                        const HloPrintOptions *print, HloBuffer *out) {
     if (platform == HLO_PLATFORM_TRANSFORMS) {
         hlo_print_module(m, print, out);
         return hlo_ok();
@@ -88,5 +101,5 @@ HloStatus hlo_stage_run(HloPlatform platform, const char *name, HloModule *m, Hl
     if (platform == HLO_PLATFORM_GPU) return hlo_error(HLO_UNIMPLEMENTED, "platform gpu has no stages, only passes");
     const Stage *stage = find_stage(name);
     if (!stage) return hlo_error(HLO_UNIMPLEMENTED, "unknown stage '%s'; --list-stages names them", name);
-    return run_cpu(stage, m, runner, options, print, out);
+    return run_cpu(stage, m, run, print, out);
 }

@@ -16,7 +16,8 @@ struct HloWatch {
     HloRegex *changed_filter, *trace_filter;
     HloPassObserver *observers[MOST_OBSERVERS];
     size_t observer_count;
-    const HloPassObserver *times;  // one of the observers, or NULL
+    const HloPassObserver *called[MOST_OBSERVERS + 1];  // by the runner: the program's own and these
+    const HloPassObserver *times;                       // one of the observers, or NULL
     bool times_as_json;
     HloArena arena;
 };
@@ -163,8 +164,11 @@ HloStatus hlo_watch_start(const HloWatchOptions *options, const HloDebugOptions 
     }
     runner->log.limit = (uint64_t)options->rewrite_limit;
     runner->limit_changes = debug->xla_unsupported_crash_on_hlo_pass_silent_hlo_change;
-    runner->observers = (const HloPassObserver *const *)watch->observers;
-    runner->observer_count = watch->observer_count;
+    size_t called = 0;
+    if (options->first) watch->called[called++] = options->first;
+    for (size_t i = 0; i < watch->observer_count; i++) watch->called[called++] = watch->observers[i];
+    runner->observers = watch->called;
+    runner->observer_count = called;
     *out = watch;
     return hlo_ok();
 }

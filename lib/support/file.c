@@ -69,13 +69,16 @@ static HloStatus write_in_place(const char *path, HloStringView text) {
     return close_written(fd, path, write_all(fd, path, text));
 }
 
-// Creates a file that did not exist; its name, which the caller frees, is `path` plus a suffix.
+// Creates a file that did not exist; its name, which the caller frees, stands beside `path` and is short, so that a name of
+// full length can still be written.
 static HloStatus open_temporary(const char *path, mode_t mode, char **name, int *fd) {
-    size_t room = strlen(path) + 40;
+    const char *slash = strrchr(path, '/');
+    int folder = slash ? (int)(slash + 1 - path) : 0;
+    size_t room = (size_t)folder + 48;
     *name = malloc(room);
     if (!*name) return hlo_out_of_memory();
     for (int i = 0; i < NAME_TRIES; i++) {
-        snprintf(*name, room, "%s.%ld-%d.tmp", path, (long)getpid(), i);
+        snprintf(*name, room, "%.*s.hlo-%ld-%d.tmp", folder, path, (long)getpid(), i);
         *fd = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (*fd >= 0) return hlo_ok();
         if (errno != EEXIST) break;

@@ -81,7 +81,8 @@ static HloStatus step_stage(Subject *subject) {
     HloPrintOptions print = hlo_print_dump();
     HloDebugOptions options = hlo_debug_options_default();
     subject->out.size = 0;
-    return hlo_stage_run(HLO_PLATFORM_CPU, subject->stage, subject->copy, &runner, &options, &print, &subject->out);
+    HloCpuRun run = {.options = &options, .runner = &runner};
+    return hlo_stage_run(HLO_PLATFORM_CPU, subject->stage, subject->copy, &run, &print, &subject->out);
 }
 
 // Runs a step once and returns its seconds; negative after a failure.

@@ -70,10 +70,11 @@ HloStatus module_optimize(LLVMModuleRef mod, LLVMTargetMachineRef machine) {
     return llvm_error(error, "LLVM's passes failed");
 }
 
-HloStatus module_assembly(LLVMModuleRef mod, LLVMTargetMachineRef machine, HloBuffer *out) {
+HloStatus module_machine_code(LLVMModuleRef mod, LLVMTargetMachineRef machine, LLVMCodeGenFileType type,
+                              HloBuffer *out) {
     char *message = NULL;
     LLVMMemoryBufferRef text = NULL;
-    if (LLVMTargetMachineEmitToMemoryBuffer(machine, mod, LLVMAssemblyFile, &message, &text)) {
+    if (LLVMTargetMachineEmitToMemoryBuffer(machine, mod, type, &message, &text)) {
         HloStatus status = hlo_error(HLO_INTERNAL, "LLVM's code generator failed: %s", message);
         LLVMDisposeMessage(message);
         return status;

@@ -13,7 +13,8 @@ HLO_MUST_USE HloStatus target_machine_new(LLVMTargetMachineRef *out);
 HLO_MUST_USE HloStatus module_optimize(LLVMModuleRef mod, LLVMTargetMachineRef machine);
 // INTERNAL with LLVM's words when the module is not well formed.
 HLO_MUST_USE HloStatus module_verify(LLVMModuleRef mod);
-HLO_MUST_USE HloStatus module_assembly(LLVMModuleRef mod, LLVMTargetMachineRef machine, HloBuffer *out);
+HLO_MUST_USE HloStatus module_machine_code(LLVMModuleRef mod, LLVMTargetMachineRef machine, LLVMCodeGenFileType type,
+                                           HloBuffer *out);
 
 // Compiles a module (taken over in every case) and looks up a function.
 HLO_MUST_USE HloStatus jit_new(LLVMOrcThreadSafeContextRef context, LLVMModuleRef mod, const char *symbol,

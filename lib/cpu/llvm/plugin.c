@@ -90,7 +90,8 @@ static HloStatus build_module(Build *build, const HloModule *m, const HloBufferA
 
 static HloStatus put_stage(Build *build, HloCodeStage stage, HloBuffer *out) {
     if (stage != HLO_CODE_LLVM_BEFORE_OPT) HLO_TRY(module_optimize(build->gen.mod, build->machine));
-    if (stage == HLO_CODE_ASM) return module_assembly(build->gen.mod, build->machine, out);
+    if (stage == HLO_CODE_ASM) return module_machine_code(build->gen.mod, build->machine, LLVMAssemblyFile, out);
+    if (stage == HLO_CODE_OBJECT) return module_machine_code(build->gen.mod, build->machine, LLVMObjectFile, out);
     char *text = LLVMPrintModuleToString(build->gen.mod);
     hlo_put_string(out, text);
     LLVMDisposeMessage(text);

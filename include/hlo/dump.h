@@ -1,0 +1,55 @@
+// Dumps: modules and what belongs to them, written into a folder or to standard output while a module is worked on
+// (`--xla_dump_to` and its relatives; dump chapter).
+//
+// A program makes one HloDump from the options, tells it which module begins, and calls it at fixed moments; between
+// passes it is called by an observer. Every call accepts a NULL dump, which dumps nothing. Files appear whole or not at
+// all; their names are `module_0000.NAME.…` with every `/`, `\`, `[`, `]`, blank and control character replaced, so no
+// module can name a place outside the folder. A folder or file that cannot be written is an error.
+#ifndef HLO_DUMP_H
+#define HLO_DUMP_H
+
+#include "hlo/debug_options.h"
+#include "hlo/observers.h"
+
+typedef struct HloDump HloDump;
+
+// What the options ask for; *dump is NULL when that is nothing. The options are borrowed. Text for standard output goes
+// to `out`, warnings (a form that standard output cannot take, a module too many) to `log`.
+HLO_MUST_USE HloStatus hlo_dump_new(const HloDebugOptions *options, HloSink out, HloSink log, HloDump **dump);
+void hlo_dump_free(HloDump *dump);
+
+// The calls that follow are about `m`. Modules are numbered from 0 in the order in which they begin; a module that the
+// pattern of names does not find gets a number too.
+void hlo_dump_begin(HloDump *dump, const HloModule *m);
+
+// Whether anything of the module is dumped, and as text: whether to prepare reports.
+bool hlo_dump_wants(const HloDump *dump);
+bool hlo_dump_wants_text(const HloDump *dump);
+// Whether dumps of this emitter (`llvm`) are asked for.
+bool hlo_dump_wants_emitter(const HloDump *dump, const char *emitter);
+
+// A text that belongs to a stage: `module_0000.m.STAGE` + suffix, such as `-live-range.txt`.
+typedef struct HloDumpPart {
+    const char *suffix;
+    void (*put)(HloBuffer *out, const void *data);
+    const void *data;
+} HloDumpPart;
+
+// Writes a stage of the module in every form asked for, `module_0000.m.STAGE.txt` and so on, its parts when text is
+// among them, and the options that differ from their defaults as `module_0000.m.debug_options`.
+HLO_MUST_USE HloStatus hlo_dump_stage(HloDump *dump, const HloModule *m, const char *stage, const HloDumpPart *parts,
+                                      size_t part_count);
+
+// Writes `module_0000.m.SUFFIX`: text, or bytes that standard output does not take.
+HLO_MUST_USE HloStatus hlo_dump_text(HloDump *dump, const char *suffix, HloStringView text);
+HLO_MUST_USE HloStatus hlo_dump_bytes(HloDump *dump, const char *suffix, HloStringView bytes);
+
+// Dumps between the passes that the patterns find (dump chapter, §2.5):
+// `module_0000.m.STEP.PIPELINE.after_A.before_B.txt`. *out is NULL when no passes are asked for, and dies with the
+// dump. The runner is the one that the observer is given to.
+HLO_MUST_USE HloStatus hlo_dump_observe(HloDump *dump, const HloRunner *runner, const HloPassObserver **out);
+
+// Dumps a moment inside a pass, `module_0000.m.STEP.PASS.POINT.txt`, when the pattern of passes finds its name.
+HLO_MUST_USE HloStatus hlo_dump_inside(HloDump *dump, const char *pass, const char *point, const HloModule *m);
+
+#endif
