@@ -61,6 +61,19 @@ HloStatus hlo_datum_new_tuple(HloMachine *vm, const HloShape *shape, HloDatum *c
     return hlo_ok();
 }
 
+HloStatus hlo_datum_new_like(HloMachine *vm, const HloShape *shape, HloDatum **out) {
+    if (!hlo_shape_is_tuple(shape)) return hlo_datum_new(vm, shape, out);
+    HloDatum **elements = calloc(shape->rank + 1, sizeof *elements);
+    HloStatus status = elements ? hlo_ok() : hlo_out_of_memory();
+    for (size_t k = 0; k < shape->rank && hlo_is_ok(status); k++) {
+        status = hlo_datum_new(vm, shape->elements[k], elements + k);
+    }
+    if (hlo_is_ok(status)) status = hlo_datum_new_tuple(vm, shape, elements, out);
+    for (size_t k = 0; elements && k < shape->rank && !hlo_is_ok(status); k++) hlo_datum_drop(vm, elements[k]);
+    free(elements);
+    return status;
+}
+
 // Tuples nest, so what is to be freed waits in a list instead of on the stack.
 void hlo_datum_drop(HloMachine *vm, HloDatum *datum) {
     HloDatum *waiting = NULL;

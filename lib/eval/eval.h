@@ -30,6 +30,12 @@ HLO_MUST_USE HloStatus hlo_datum_new(HloMachine *vm, const HloShape *shape, HloD
 // A tuple of the given elements, whose references it takes over.
 HLO_MUST_USE HloStatus hlo_datum_new_tuple(HloMachine *vm, const HloShape *shape, HloDatum *const *elements,
                                            HloDatum **out);
+// An array or a tuple of arrays, none shared.
+HLO_MUST_USE HloStatus hlo_datum_new_like(HloMachine *vm, const HloShape *shape, HloDatum **out);
+// Leaf `k` of an array (k = 0) or of a tuple of arrays.
+static inline HloDatum *hlo_datum_leaf(const HloDatum *datum, size_t k) {
+    return datum->elements ? datum->elements[k] : (HloDatum *)(uintptr_t)datum;
+}
 static inline HloDatum *hlo_datum_keep(HloDatum *datum) {
     datum->refs++;
     return datum;

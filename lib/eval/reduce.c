@@ -32,24 +32,6 @@ static const HloShape *leaf(const HloShape *shape, size_t k) {
     return hlo_shape_is_tuple(shape) ? shape->elements[k] : shape;
 }
 
-// The result arrays, in a tuple when there are several.
-static HloStatus new_results(HloMachine *vm, const HloShape *shape, size_t count, HloDatum **out) {
-    if (!hlo_shape_is_tuple(shape)) return hlo_datum_new(vm, shape, out);
-    HloDatum **elements = calloc(count + 1, sizeof *elements);
-    HloStatus status = elements ? hlo_ok() : hlo_out_of_memory();
-    for (size_t k = 0; k < count && hlo_is_ok(status); k++) {
-        status = hlo_datum_new(vm, shape->elements[k], elements + k);
-    }
-    if (hlo_is_ok(status)) status = hlo_datum_new_tuple(vm, shape, elements, out);
-    for (size_t k = 0; k < count && elements && !hlo_is_ok(status); k++) hlo_datum_drop(vm, elements[k]);
-    free(elements);
-    return status;
-}
-
-static char *result_data(HloDatum *result, size_t k) {
-    return result->elements ? result->elements[k]->data : result->data;
-}
-
 static void open_stream(Reduction *r, size_t k, HloDatum *const *args, HloDatum *result) {
     Stream *s = r->streams + k;
     s->type = args[k]->shape->type;
@@ -58,7 +40,7 @@ static void open_stream(Reduction *r, size_t k, HloDatum *const *args, HloDatum 
     s->acc_bytes = hlo_element_bytes(s->acc_type);
     s->data = args[k]->data;
     s->init = args[r->count + k]->data;
-    s->result = result_data(result, k);
+    s->result = hlo_datum_leaf(result, k)->data;
     r->in[k] = s->acc.bytes;
     r->in[r->count + k] = s->element.bytes;
     r->next[k] = s->next.bytes;
@@ -68,7 +50,7 @@ static HloStatus open_reduction(HloMachine *vm, const HloInstruction *inst, HloD
                                 HloDatum **out) {
     size_t count = hlo_operand_count(inst) / 2;
     *r = (Reduction){vm, hlo_called(inst, 0), NULL, count, NULL, NULL};
-    HLO_TRY(new_results(vm, inst->shape, count, out));
+    HLO_TRY(hlo_datum_new_like(vm, inst->shape, out));
     r->streams = aligned_alloc(64, (count + 1) * sizeof *r->streams);
     r->in = calloc(2 * count + 1, sizeof *r->in);
     r->next = calloc(count + 1, sizeof *r->next);

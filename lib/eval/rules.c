@@ -38,6 +38,11 @@ HloRule hlo_eval_rule(HloOpcode op) {
         [HLO_OP_ADD_DEPENDENCY] = hlo_rule_first_operand,
         [HLO_OP_OPT_BARRIER] = hlo_rule_first_operand,
         [HLO_OP_DOMAIN] = hlo_rule_first_operand,
+        [HLO_OP_CHOLESKY] = hlo_rule_cholesky,
+        [HLO_OP_TRIANGULAR_SOLVE] = hlo_rule_triangular_solve,
+        [HLO_OP_FFT] = hlo_rule_fft,
+        [HLO_OP_RNG_BIT_GENERATOR] = hlo_rule_rng_bit_generator,
+        [HLO_OP_CUSTOM_CALL] = hlo_rule_custom_call,
     };
     if (rules[op]) return rules[op];
     return hlo_elementwise_knows(op) ? hlo_rule_elementwise : NULL;

@@ -45,3 +45,10 @@ HLO_RULE(hlo_rule_scatter);
 // sort.c
 HLO_RULE(hlo_rule_sort);
 HLO_RULE(hlo_rule_topk);
+
+// linalg.c
+HLO_RULE(hlo_rule_cholesky);
+HLO_RULE(hlo_rule_triangular_solve);
+HLO_RULE(hlo_rule_fft);
+HLO_RULE(hlo_rule_rng_bit_generator);
+HLO_RULE(hlo_rule_custom_call);

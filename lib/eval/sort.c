@@ -58,10 +58,10 @@ static void sort_row(Sorter *s) {
     }
 }
 
-static void store_row(const Sorter *s, HloDatum *const *results, int64_t offset) {
+static void store_row(const Sorter *s, const HloDatum *result, int64_t offset) {
     for (size_t k = 0; k < s->count; k++) {
         int64_t bytes = (int64_t)s->bytes[k];
-        char *to = results[k]->data + offset * bytes;
+        char *to = hlo_datum_leaf(result, k)->data + offset * bytes;
         for (int64_t i = 0; i < s->length; i++) {
             memcpy(to + i * s->step * bytes, s->rows[k] + s->order[i] * s->step * bytes, (size_t)bytes);
         }
@@ -69,7 +69,7 @@ static void store_row(const Sorter *s, HloDatum *const *results, int64_t offset)
 }
 
 // Every line along the dimension, in row-major order of the others.
-static void sort_rows(Sorter *s, const HloShape *shape, int64_t dim, HloDatum *const *args, HloDatum *const *results) {
+static void sort_rows(Sorter *s, const HloShape *shape, int64_t dim, HloDatum *const *args, const HloDatum *result) {
     int64_t sizes[HLO_EVAL_RANK], steps[HLO_EVAL_RANK], index[HLO_EVAL_RANK] = {0};
     hlo_row_steps(shape, steps);
     for (size_t d = 0; d < shape->rank; d++) sizes[d] = (int64_t)d == dim ? 1 : shape->dims[d];
@@ -78,23 +78,8 @@ static void sort_rows(Sorter *s, const HloShape *shape, int64_t dim, HloDatum *c
         for (size_t d = 0; d < shape->rank; d++) offset += index[d] * steps[d];
         for (size_t k = 0; k < s->count; k++) s->rows[k] = args[k]->data + offset * (int64_t)s->bytes[k];
         sort_row(s);
-        store_row(s, results, offset);
+        store_row(s, result, offset);
     } while (hlo_is_ok(s->status) && hlo_index_next(shape->rank, sizes, index));
-}
-
-static HloStatus new_results(HloMachine *vm, const HloInstruction *inst, HloDatum **results, HloDatum **out) {
-    bool tuple = hlo_shape_is_tuple(inst->shape);
-    size_t count = hlo_operand_count(inst), made = 0;
-    HloStatus status = hlo_ok();
-    for (; made < count && hlo_is_ok(status); made++) {
-        status = hlo_datum_new(vm, tuple ? inst->shape->elements[made] : inst->shape, results + made);
-    }
-    if (hlo_is_ok(status) && tuple)
-        status = hlo_datum_new_tuple(vm, inst->shape, results, out);
-    else if (hlo_is_ok(status))
-        *out = results[0];
-    for (size_t k = 0; k < made && !hlo_is_ok(status); k++) hlo_datum_drop(vm, results[k]);
-    return status;
 }
 
 HLO_RULE(hlo_rule_sort) {
@@ -114,10 +99,9 @@ HLO_RULE(hlo_rule_sort) {
                 HLO_NEW_ARRAY(&arena, int64_t, (size_t)shape->dims[dim]),
                 HLO_NEW_ARRAY(&arena, const void *, 2 * count),
                 hlo_ok()};
-    HloDatum **results = HLO_NEW_ARRAY(&arena, HloDatum *, count);
     for (size_t k = 0; k < count; k++) s.bytes[k] = args[k]->element_bytes;
-    HloStatus status = new_results(vm, inst, results, out);
-    if (hlo_is_ok(status) && args[0]->count) sort_rows(&s, shape, dim, args, results);
+    HloStatus status = hlo_datum_new_like(vm, inst->shape, out);
+    if (hlo_is_ok(status) && args[0]->count) sort_rows(&s, shape, dim, args, *out);
     hlo_arena_free(&arena);
     return hlo_is_ok(status) ? s.status : status;
 }
@@ -151,22 +135,18 @@ static void take_top(const HloDatum *from, int64_t row, int64_t length, int64_t 
     }
 }
 
+// The custom call `TopK` has its count in its shape alone, and wants the largest.
 HLO_RULE(hlo_rule_topk) {
-    int64_t k = hlo_int(inst, HLO_ATTR_K), length = args[0]->shape->dims[args[0]->shape->rank - 1];
-    HloDatum *results[2] = {NULL, NULL};
-    HLO_TRY(hlo_datum_new(vm, inst->shape->elements[0], results));
-    HloStatus status = hlo_datum_new(vm, inst->shape->elements[1], results + 1);
-    if (hlo_is_ok(status)) status = hlo_datum_new_tuple(vm, inst->shape, results, out);
+    const HloShape *shape = inst->shape->elements[0];
+    int64_t k = shape->dims[shape->rank - 1], length = args[0]->shape->dims[args[0]->shape->rank - 1];
+    bool largest = inst->op != HLO_OP_TOPK || hlo_int(inst, HLO_ATTR_LARGEST);
     Ranked *ranked = calloc((size_t)length + 1, sizeof *ranked);
-    if (hlo_is_ok(status) && !ranked) status = hlo_out_of_memory();
+    if (!ranked) return hlo_out_of_memory();
+    HloStatus status = hlo_datum_new_like(vm, inst->shape, out);
     int64_t rows = length ? args[0]->count / length : 0;
     for (int64_t row = 0; row < rows && hlo_is_ok(status); row++) {
-        take_top(args[0], row, length, k, hlo_int(inst, HLO_ATTR_LARGEST), ranked, results[0], results[1]);
+        take_top(args[0], row, length, k, largest, ranked, (*out)->elements[0], (*out)->elements[1]);
     }
     free(ranked);
-    if (!hlo_is_ok(status) && !*out) {
-        hlo_datum_drop(vm, results[0]);
-        hlo_datum_drop(vm, results[1]);
-    }
     return status;
 }

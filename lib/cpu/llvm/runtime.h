@@ -5,6 +5,8 @@
 #ifndef HLO_CPU_LLVM_RUNTIME_H
 #define HLO_CPU_LLVM_RUNTIME_H
 
+#include "lib/numerics/numerics.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,32 +27,5 @@ void hlo_rt_sort(const int64_t *d, void **arrays, SortLess *less, void *scratch)
 // The k largest (or smallest) of each row of f32 by total order, ties by lower index. d = {rows, length, k, largest}.
 // Scratch: 2·length·8 bytes.
 void hlo_rt_topk(const int64_t *d, const float *in, float *values, int32_t *indices, void *scratch);
-
-// d = {algorithm (1 threefry, 2 philox), words of state, element bytes, rank, sizes…, strides…}; state is u64[2] or
-// u64[3].
-void hlo_rt_rng(const int64_t *d, const uint64_t *state, uint64_t *state_out, void *out);
-
-// d = {kind (0 FFT, 1 IFFT, 2 RFFT, 3 IRFFT), is f64, rank of the transform, batch, input sizes…, lengths…, output
-// sizes…}; arrays are row-major. Scratch: see runtime_fft.c.
-void hlo_rt_fft(const int64_t *d, const void *in, void *out, void *scratch);
-int64_t runtime_fft_scratch(const int64_t *d);
-
-// ---- linear algebra (runtime_linalg.c) -------------------------------------------------------------------
-
-// All take d = {is f64, batch, rows, columns, …}; matrices are column-major and replaced by the result. Scratch:
-// runtime_linalg_scratch(d) bytes, which is -1 when that does not fit.
-int64_t runtime_linalg_scratch(const int64_t *d);
-// … lower, whole: zeros in the other triangle and NaN after a failure. `info` may be NULL.
-void hlo_rt_cholesky(const int64_t *d, void *data, int32_t *info, void *scratch);
-void hlo_rt_lu(const int64_t *d, void *data, int32_t *pivots, int32_t *info, void *scratch);
-// … left, lower, transposed, unit diagonal. rows and columns are those of `data`.
-void hlo_rt_triangular_solve(const int64_t *d, const void *triangle, void *data, void *scratch);
-void hlo_rt_qr(const int64_t *d, void *data, void *taus, void *scratch);
-// … number of reflectors.
-void hlo_rt_householder_product(const int64_t *d, void *data, const void *taus, void *scratch);
-// … lower. `data` becomes the eigenvectors.
-void hlo_rt_eigh(const int64_t *d, void *data, void *values, int32_t *info, void *scratch);
-// … vectors wanted, columns of `left`, rows of `right` (the transposed one). `data` is kept.
-void hlo_rt_svd(const int64_t *d, void *data, void *values, void *left, void *right, int32_t *info, void *scratch);
 
 #endif

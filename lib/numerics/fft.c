@@ -4,7 +4,7 @@
 // A multidimensional transform is done axis by axis on a complex array in scratch memory. Lengths that are powers of
 // two use the radix-2 algorithm, other lengths the sum itself with a table of roots.
 
-#include "lib/cpu/llvm/runtime.h"
+#include "lib/numerics/numerics.h"
 
 #include <complex.h>
 #include <math.h>

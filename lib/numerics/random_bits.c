@@ -1,7 +1,7 @@
 // Counter-based random bits: threefry-2x32 with 20 rounds and philox-4x32 with 10 (interpreter chapter, §8.2; constants
 // from Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011).
 
-#include "lib/cpu/llvm/runtime.h"
+#include "lib/numerics/numerics.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 // Matrices are column-major, batches follow each other. All of them are worked on in double, in scratch memory, and
 // rounded once when they are stored.
 
-#include "lib/cpu/llvm/runtime.h"
+#include "lib/numerics/numerics.h"
 
 #include <float.h>
 #include <math.h>
