@@ -2,6 +2,7 @@
 # programs as --param bin=DIR; by hand the release build is taken.
 import os
 import shutil
+import sys
 
 import lit.formats
 
@@ -25,6 +26,7 @@ for name in ('ASAN_OPTIONS', 'UBSAN_OPTIONS', 'LSAN_OPTIONS', 'TMPDIR'):
 
 config.substitutions.append(('%examples', os.path.join(root, 'examples')))
 config.substitutions.append(('%programs', programs))
+config.substitutions.append(('%python', sys.executable))
 
 # Features for REQUIRES lines: code generation may be left out of a build.
 if os.path.exists(os.path.join(os.path.dirname(programs), 'lib', 'hlo_llvm.so')):
