@@ -21,18 +21,19 @@ static inline uint64_t zero_bytes(uint64_t word) {
     return (word - 0x0101010101010101u) & ~word & 0x8080808080808080u;
 }
 
-// Interned text, whose end is found while it is copied. Arenas pad what they hold with zeros to 16 bytes, so whole
-// words can be read.
+// Interned text, whose end is found while it is copied. It starts at a multiple of eight bytes and the arena pads what it
+// holds to one, so whole words can be read; only the empty name of a detached instruction is no interned text.
 static inline Cursor put_interned(HloBuffer *out, Cursor c, const char *text) {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     enum { WORD = sizeof(uint64_t) };
-    for (; c.limit - c.at > 2 * WORD; text += 2 * WORD, c.at += 2 * WORD) {
-        uint64_t words[2];
-        memcpy(words, text, sizeof words);
-        memcpy(c.at, words, sizeof words);
-        uint64_t first = zero_bytes(words[0]), second = zero_bytes(words[1]);
-        if (!first && !second) continue;
-        c.at += (first ? __builtin_ctzll(first) : 8 * WORD + __builtin_ctzll(second)) / 8;
+    if (!*text) return c;
+    for (; c.limit - c.at > WORD; text += WORD, c.at += WORD) {
+        uint64_t word;
+        memcpy(&word, text, sizeof word);
+        memcpy(c.at, &word, sizeof word);
+        uint64_t end = zero_bytes(word);
+        if (!end) continue;
+        c.at += __builtin_ctzll(end) / 8;
         return c;
     }
 #endif
