@@ -75,6 +75,8 @@ HloPrintOptions hlo_print_long(void);
 
 // Appends the text; a module's ends in `}` and an empty line.
 void hlo_print_module(const HloModule *m, const HloPrintOptions *options, HloBuffer *out);
+// Only the header line, and with metadata the tables that belong to it.
+void hlo_print_header(const HloModule *m, const HloPrintOptions *options, HloBuffer *out);
 void hlo_print_computation(const HloComputation *comp, const HloPrintOptions *options, HloBuffer *out);
 // One instruction line without indentation, `ROOT` and newline.
 void hlo_print_instruction(const HloInstruction *inst, const HloPrintOptions *options, HloBuffer *out);

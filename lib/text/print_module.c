@@ -90,7 +90,6 @@ static void put_header(Printer *p, const HloModule *m) {
     bool has_frames =
         frames->file_name_count || frames->function_name_count || frames->location_count || frames->frame_count;
     if (has_frames && p->options.metadata) hlo_put_frames(out, frames);
-    hlo_put(out, "\n\n", 2);
 }
 
 // ---- canonical order (§1.1) -----------------------------------------------------------------------------
@@ -148,6 +147,7 @@ static bool is_folded(const Printer *p, const HloComputation *comp) {
 
 static void put_module(Printer *p, const HloModule *m) {
     put_header(p, m);
+    hlo_put(p->out, "\n\n", 2);
     bool canonical = p->options.canonical_computation_order;
     HloCompList order = canonical ? canonical_order(m, p->scratch) : hlo_module_print_order(m, p->scratch);
     for (size_t i = 0; i < order.count; i++) {
@@ -159,10 +159,11 @@ static void put_module(Printer *p, const HloModule *m) {
 
 // ---- entry points ---------------------------------------------------------------------------------------
 
-// What is to be printed: one of the three.
+// What is to be printed: one of the three, or of a module only the header.
 typedef struct Job {
     Printer printer;
     const HloModule *m;
+    bool only_header;
     const HloComputation *comp;
     const HloInstruction *inst;
 } Job;
@@ -178,7 +179,9 @@ static HloStatus print_job(void *data) {
         return hlo_ok();
     }
     p->spots = HLO_NEW_ARRAY(p->scratch, ShapeSpot, SHAPE_SPOTS);
-    if (job->m)
+    if (job->only_header)
+        put_header(p, job->m);
+    else if (job->m)
         put_module(p, job->m);
     else
         hlo_put_computation(p, job->comp, HEADING_NAME);
@@ -208,6 +211,10 @@ static void run(Job *job, const HloPrintOptions *options, HloBuffer *out) {
 
 void hlo_print_module(const HloModule *m, const HloPrintOptions *options, HloBuffer *out) {
     run(&(Job){.m = m}, options, out);
+}
+
+void hlo_print_header(const HloModule *m, const HloPrintOptions *options, HloBuffer *out) {
+    run(&(Job){.m = m, .only_header = true}, options, out);
 }
 
 void hlo_print_computation(const HloComputation *comp, const HloPrintOptions *options, HloBuffer *out) {
