@@ -136,8 +136,14 @@ typedef struct HloEnumWord {
     const char *word;
 } HloEnumWord;
 
-const HloOpInfo *hlo_op_info(HloOpcode op);
-const HloAttrInfo *hlo_attr_info(HloAttrId id);
+extern const HloOpInfo hlo_op_infos[HLO_OP_COUNT];
+static inline const HloOpInfo *hlo_op_info(HloOpcode op) {
+    return &hlo_op_infos[op];
+}
+extern const HloAttrInfo hlo_attr_infos[HLO_ATTR_COUNT];
+static inline const HloAttrInfo *hlo_attr_info(HloAttrId id) {
+    return &hlo_attr_infos[id];
+}
 
 static inline const char *hlo_op_name(HloOpcode op) {
     return hlo_op_info(op)->name;

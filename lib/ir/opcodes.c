@@ -32,7 +32,7 @@ enum {
     NO_SUGAR = HLO_OPF_NO_SUGAR,
 };
 
-static const HloOpInfo op_table[HLO_OP_COUNT] = {
+const HloOpInfo hlo_op_infos[HLO_OP_COUNT] = {
 #define HLO_OPCODE(name, spelling, operands, flags, ...) \
     [HLO_OP_##name] = {spelling, sizeof spelling - 1, operands, flags, uses_##name, USE_COUNT(uses_##name)},
 #define USE_COUNT(uses) (sizeof(uses) / sizeof((uses)[0]) - 1)
@@ -57,7 +57,7 @@ enum {
     COLLECTIVE_MODE = HLO_ENUM_COLLECTIVE_MODE,
 };
 
-static const HloAttrInfo attr_table[HLO_ATTR_COUNT] = {
+const HloAttrInfo hlo_attr_infos[HLO_ATTR_COUNT] = {
 #define HLO_ATTR(name, spelling, kind, detail, standard, scope)                                      \
     [HLO_ATTR_##name] = {spelling,         sizeof spelling - 1, HLO_KIND_##kind,                     \
                          detail,           (standard) != NONE,  (standard) == NONE ? 0 : (standard), \
@@ -80,18 +80,10 @@ static const HloEnumWord word_table[] = {
 #include "hlo/enums.def"
 };
 
-const HloOpInfo *hlo_op_info(HloOpcode op) {
-    return &op_table[op];
-}
-
-const HloAttrInfo *hlo_attr_info(HloAttrId id) {
-    return &attr_table[id];
-}
-
 // Length and first letter settle nearly every comparison, so a scan of the table is as fast as a hash here.
 bool hlo_op_find(const char *text, size_t size, HloOpcode *out) {
     for (int op = 0; op < HLO_OP_COUNT; op++) {
-        const HloOpInfo *info = &op_table[op];
+        const HloOpInfo *info = &hlo_op_infos[op];
         if (info->name_size != size || info->name[0] != text[0] || memcmp(info->name, text, size)) continue;
         *out = (HloOpcode)op;
         return true;
@@ -103,7 +95,7 @@ const char *hlo_op_suggest(const char *text, size_t size) {
     const char *best = NULL;
     size_t nearest = size < 4 ? 1 : size / 3 + 1;
     for (int op = 0; op < HLO_OP_COUNT; op++) {
-        const HloOpInfo *info = &op_table[op];
+        const HloOpInfo *info = &hlo_op_infos[op];
         size_t distance = hlo_edit_distance(text, size, info->name, info->name_size, nearest);
         if (distance > nearest || (best && distance == nearest)) continue;
         best = info->name;
@@ -113,13 +105,13 @@ const char *hlo_op_suggest(const char *text, size_t size) {
 }
 
 static bool is_spelled(HloAttrId id, const char *text, size_t size) {
-    return attr_table[id].name_size == size && memcmp(attr_table[id].name, text, size) == 0;
+    return hlo_attr_infos[id].name_size == size && hlo_same_bytes(hlo_attr_infos[id].name, text, size);
 }
 
 bool hlo_op_find_attr(HloOpcode op, const char *text, size_t size, HloAttrUse *use) {
-    const HloOpInfo *info = &op_table[op];
+    const HloOpInfo *info = &hlo_op_infos[op];
     for (size_t i = 0; i < info->attr_count; i++) {
-        if (attr_table[info->attrs[i].id].scope == HLO_SCOPE_OPERAND) continue;
+        if (hlo_attr_infos[info->attrs[i].id].scope == HLO_SCOPE_OPERAND) continue;
         if (!is_spelled(info->attrs[i].id, text, size)) continue;
         *use = info->attrs[i];
         return true;
@@ -133,7 +125,7 @@ bool hlo_op_find_attr(HloOpcode op, const char *text, size_t size, HloAttrUse *u
 }
 
 bool hlo_op_uses(HloOpcode op, HloAttrId id) {
-    const HloOpInfo *info = &op_table[op];
+    const HloOpInfo *info = &hlo_op_infos[op];
     for (size_t i = 0; i < info->attr_count; i++) {
         if (info->attrs[i].id == id) return true;
     }

@@ -5,6 +5,9 @@
 #include <endian.h>
 #include <math.h>
 
+// For what is rare or long: the paths past it then need no registers of its own.
+#define OUT_OF_LINE __attribute__((noinline))
+
 // ---- characters -----------------------------------------------------------------------------------------
 
 enum {
@@ -72,7 +75,7 @@ static size_t first_byte(uint64_t word) {
 }
 
 // The first byte that is no WORD. Names are most of a text.
-static const char *skip_word(const HloLexer *lex, const char *p) {
+static inline const char *skip_word(const HloLexer *lex, const char *p) {
     for (; lex->end - p >= (ptrdiff_t)sizeof(Bytes); p += sizeof(Bytes)) {
         Bytes text;
         memcpy(&text, p, sizeof text);
@@ -86,7 +89,7 @@ static const char *skip_word(const HloLexer *lex, const char *p) {
 }
 
 // Skips white space and comments. NULL when a comment has no end or holds a NUL; *bad is then its place.
-static const char *skip_blank(const HloLexer *lex, const char *p, const char **bad) {
+static OUT_OF_LINE const char *skip_blank(const HloLexer *lex, const char *p, const char **bad) {
     for (;;) {
         p = skip_class(lex, p, SPACE);
         if (at(lex, p) != '/') return p;
@@ -108,13 +111,6 @@ static const char *skip_blank(const HloLexer *lex, const char *p, const char **b
             return NULL;
         }
     }
-}
-
-// The same from the next byte on, where most tokens stand at once or behind one blank.
-static inline const char *next_start(const HloLexer *lex, const char **bad) {
-    const char *p = lex->next;
-    if (p < lex->end && *p == ' ') p++;
-    return p < lex->end && is_class(*p, BLANK) ? skip_blank(lex, p, bad) : p;
 }
 
 // ---- tokens ---------------------------------------------------------------------------------------------
@@ -173,7 +169,7 @@ static HloTokenKind keyword_find(const char *text, size_t size) {
 }
 
 // Every type's name has a digit in its first three characters, except pred, token and opaque.
-bool hlo_lex_may_be_type(const char *text, size_t size) {
+static bool may_be_type(const char *text, size_t size) {
     if (size < 2 || size > 13) return false;
     switch (text[0]) {
     case 's':
@@ -188,16 +184,15 @@ bool hlo_lex_may_be_type(const char *text, size_t size) {
     }
 }
 
-// The types that make up nearly all of a text come first.
+// The types that make up nearly all of a text come first, compared as numbers.
 static bool find_type(const char *text, size_t size, HloType *out) {
     static const HloType usual[] = {HLO_F32, HLO_BF16, HLO_S32, HLO_PRED, HLO_F16, HLO_F64, HLO_U32, HLO_S64};
-    static const char spelling[][5] = {"f32", "bf16", "s32", "pred", "f16", "f64", "u32", "s64"};
-    for (size_t i = 0; i < HLO_COUNT(usual); i++) {
-        if (spelling[i][0] != text[0] || memcmp(spelling[i], text, size < 4 ? size : 4) ||
-            spelling[i][size < 4 ? size : 4])
-            continue;
+    static const char spelling[][4] = {"f32", "bf16", "s32", "pred", "f16", "f64", "u32", "s64"};
+    char start[4] = {text[0], text[1], size > 2 ? text[2] : 0, size > 3 ? text[3] : 0};
+    for (size_t i = 0; i < HLO_COUNT(usual) && size <= 4; i++) {
+        if (hlo_load_u32(spelling[i]) != hlo_load_u32(start)) continue;
         *out = usual[i];
-        return size <= 4;
+        return true;
     }
     return hlo_type_find(text, size, out);
 }
@@ -252,7 +247,7 @@ static void read_nan(HloLexer *lex, const char *p, bool negative) {
     finish_span(lex, HLO_TOK_NAN, t->at, p + 1, p + 1);
 }
 
-static void read_word(HloLexer *lex, const char *p) {
+static OUT_OF_LINE void read_word(HloLexer *lex, const char *p) {
     HloToken *t = &lex->token;
     const char *end = skip_word(lex, p);
     size_t size = (size_t)(end - p);
@@ -265,7 +260,7 @@ static void read_word(HloLexer *lex, const char *p) {
         finish_span(lex, HLO_TOK_ATTR, p, end, end + 1);
         return;
     }
-    if (hlo_lex_may_be_type(p, size) && find_type(p, size, &t->type)) {
+    if (may_be_type(p, size) && find_type(p, size, &t->type)) {
         finish_span(lex, HLO_TOK_TYPE, p, end, end);
         return;
     }
@@ -408,7 +403,7 @@ static bool read_pattern(HloLexer *lex, const char *p, bool negative) {
 }
 
 // Whatever starts with a digit, `-` or `?`.
-static void read_number(HloLexer *lex, const char *p) {
+static OUT_OF_LINE void read_number(HloLexer *lex, const char *p) {
     bool negative = *p == '-';
     const char *digits_end = skip_digits(lex, p + negative);
     char behind = at(lex, digits_end);
@@ -477,26 +472,18 @@ bool hlo_lex_dict(HloLexer *lex) {
 
 // ---- the token loop -------------------------------------------------------------------------------------
 
-static void read_punctuation(HloLexer *lex, const char *p) {
-    switch (*p) {
-    case '=': finish(lex, HLO_TOK_EQUAL, p + 1); return;
-    case ',': finish(lex, HLO_TOK_COMMA, p + 1); return;
-    case ':': finish(lex, HLO_TOK_COLON, p + 1); return;
-    case '*': finish(lex, HLO_TOK_ASTERISK, p + 1); return;
-    case '#': finish(lex, HLO_TOK_SHARP, p + 1); return;
-    case '+': finish(lex, HLO_TOK_PLUS, p + 1); return;
-    case '~': finish(lex, HLO_TOK_TILDE, p + 1); return;
-    case '[': finish(lex, HLO_TOK_LSQUARE, p + 1); return;
-    case ']': finish(lex, HLO_TOK_RSQUARE, p + 1); return;
-    case '{': finish(lex, HLO_TOK_LBRACE, p + 1); return;
-    case '}': finish(lex, HLO_TOK_RBRACE, p + 1); return;
-    case '(': finish(lex, HLO_TOK_LPAREN, p + 1); return;
-    case ')': finish(lex, HLO_TOK_RPAREN, p + 1); return;
-    case '%': read_percent_name(lex, p); return;
-    case '"':
-    case '\'': read_string(lex, p); return;
-    }
-    if (starts_with(lex, p, "..."))
+// Punctuation of one character; 0 for all others.
+static const unsigned char punctuation[256] = {
+    ['='] = HLO_TOK_EQUAL,   [','] = HLO_TOK_COMMA,  [':'] = HLO_TOK_COLON,  ['*'] = HLO_TOK_ASTERISK,
+    ['#'] = HLO_TOK_SHARP,   ['+'] = HLO_TOK_PLUS,   ['~'] = HLO_TOK_TILDE,  ['['] = HLO_TOK_LSQUARE,
+    [']'] = HLO_TOK_RSQUARE, ['{'] = HLO_TOK_LBRACE, ['}'] = HLO_TOK_RBRACE, ['('] = HLO_TOK_LPAREN,
+    [')'] = HLO_TOK_RPAREN,
+};
+
+static OUT_OF_LINE void read_rest(HloLexer *lex, const char *p) {
+    if (*p == '"' || *p == '\'')
+        read_string(lex, p);
+    else if (starts_with(lex, p, "..."))
         finish(lex, HLO_TOK_DOTS, p + 3);
     else if (starts_with(lex, p, "<="))
         finish(lex, HLO_TOK_LESS_EQUAL, p + 2);
@@ -504,26 +491,46 @@ static void read_punctuation(HloLexer *lex, const char *p) {
         finish_error(lex);
 }
 
-void hlo_lex_next(HloLexer *lex) {
-    const char *bad = NULL;
-    const char *p = next_start(lex, &bad);
-    lex->token.at = p ? p : bad;
-    if (!p) {
-        finish_error(lex);
-        return;
-    }
-    lex->token.text = p;
+// The token that starts at p, before the end of the text.
+static void read_token(HloLexer *lex, const char *p) {
+    lex->token.at = lex->token.text = p;
     lex->token.size = 0;
-    if (p >= lex->end) {
-        finish(lex, HLO_TOK_EOF, lex->end);
-        return;
-    }
-    if (is_class(*p, WORD_START))
+    int kind = punctuation[(unsigned char)*p];
+    if (kind)
+        finish(lex, (HloTokenKind)kind, p + 1);
+    else if (*p == '%')
+        read_percent_name(lex, p);
+    else if (is_class(*p, WORD_START))
         read_word(lex, p);
     else if (is_class(*p, DIGIT) || *p == '-' || *p == '?')
         read_number(lex, p);
     else
-        read_punctuation(lex, p);
+        read_rest(lex, p);
+}
+
+static OUT_OF_LINE void read_behind_blanks(HloLexer *lex, const char *p) {
+    const char *bad;
+    p = skip_blank(lex, p, &bad);
+    if (p && p < lex->end) {
+        read_token(lex, p);
+        return;
+    }
+    lex->token.at = lex->token.text = p ? p : bad;
+    lex->token.size = 0;
+    if (p)
+        finish(lex, HLO_TOK_EOF, p);
+    else
+        finish_error(lex);
+}
+
+// Most tokens stand at once or behind one blank.
+void hlo_lex_next(HloLexer *lex) {
+    const char *p = lex->next;
+    if (p < lex->end && *p == ' ') p++;
+    if (p < lex->end && !is_class(*p, BLANK))
+        read_token(lex, p);
+    else
+        read_behind_blanks(lex, p);
 }
 
 HloLexer hlo_lex_start(HloStringView text) {
@@ -536,7 +543,8 @@ HloLexer hlo_lex_start(HloStringView text) {
 
 char hlo_lex_peek(const HloLexer *lex) {
     const char *bad;
-    const char *p = next_start(lex, &bad);
+    if (lex->next < lex->end && !is_class(*lex->next, BLANK)) return *lex->next;
+    const char *p = skip_blank(lex, lex->next, &bad);
     return p ? at(lex, p) : 0;
 }
 

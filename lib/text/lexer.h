@@ -92,8 +92,6 @@ char hlo_lex_peek(const HloLexer *lex);
 // With `{` current: takes everything up to its matching `}` as one token of kind STRING whose span includes both
 // braces (JSON-like dictionary, grammar chapter §1.6). False when it is not closed.
 bool hlo_lex_dict(HloLexer *lex);
-// A quick look at whether a word can be a type's name.
-bool hlo_lex_may_be_type(const char *text, size_t size);
 // The name of a kind as messages show it (`kLbrace`).
 const char *hlo_token_name(HloTokenKind kind);
 

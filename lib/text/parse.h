@@ -106,11 +106,11 @@ struct HloReader {
     HloNameTable computations;  // NULL: failed; without root: not there yet
     HloItems early_calls;       // of computations that are not there yet; see parse_callees.c
     HloItems early_starts;
-    HloNameTable shape_texts;   // plain array shapes by their spelling
-    HloNameTable opcode_texts;  // opcodes by theirs; the value is the number plus 1
-    HloNames anonymous;         // uniquifier of nested instructions' names
-    bool anonymous_used;        // before that, names are not entered in it
-    bool single;                // single-instruction text: inline computations wait in `pending`
+    HloNameTable shape_texts;       // plain array shapes by their spelling
+    HloOpcode recent_opcodes[128];  // see parse_instruction.c
+    HloNames anonymous;             // uniquifier of nested instructions' names
+    bool anonymous_used;            // before that, names are not entered in it
+    bool single;                    // single-instruction text: inline computations wait in `pending`
     HloVec pending;
 
     HloMap async_starts;    // async-update -> the async-start of its chain

@@ -37,16 +37,17 @@ static bool find_sugar(HloReader *r, HloLine *line, const HloToken *t) {
     return unknown_opcode(r, t, "opcode", t->size);
 }
 
-// A text uses few opcodes many times.
+// A text uses few opcodes many times: what was found last is kept by size and two letters.
 static bool find_opcode(HloReader *r, const HloToken *t, HloOpcode *out) {
-    const HloNameSlot *known = hlo_names_find(&r->opcode_texts, t->text, t->size);
-    if (known) {
-        *out = (HloOpcode)((uintptr_t)known->value - 1);
+    size_t place = (t->size * 16 + (unsigned char)t->text[0] * 5 + (unsigned char)t->text[t->size - 1]) %
+                   HLO_COUNT(r->recent_opcodes);
+    const HloOpInfo *recent = hlo_op_info(r->recent_opcodes[place]);
+    if (recent->name_size == t->size && hlo_same_bytes(recent->name, t->text, t->size)) {
+        *out = r->recent_opcodes[place];
         return true;
     }
     if (!hlo_op_find(t->text, t->size, out)) return false;
-    bool is_new;
-    hlo_names_at(r->scratch, &r->opcode_texts, t->text, t->size, &is_new)->value = (void *)((uintptr_t)*out + 1);
+    r->recent_opcodes[place] = *out;
     return true;
 }
 
@@ -118,7 +119,7 @@ static const char *anonymous_name(HloReader *r, HloOpcode op) {
 static bool may_be_illegal(HloStringView name) {
     bool underscores = name.size > 1 && name.data[0] == '_' && name.data[1] == '_';
     HloType type;
-    return underscores || (hlo_lex_may_be_type(name.data, name.size) && hlo_type_find(name.data, name.size, &type));
+    return underscores || hlo_type_find(name.data, name.size, &type);
 }
 
 static bool check_name(HloReader *r, const HloLine *line) {
