@@ -154,6 +154,9 @@ typedef struct HloGroups {
     HloAxisList axes;      // MESH
 } HloGroups;
 
+// The groups as lists of device numbers, in `arena`; false when there are too many of them (more than a million).
+bool hlo_groups_expand(HloArena *arena, const HloGroups *groups, HloIntLists *out);
+
 typedef enum HloShardingKind {
     HLO_SHARDING_REPLICATED,
     HLO_SHARDING_MAXIMAL,

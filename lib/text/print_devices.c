@@ -2,7 +2,7 @@
 
 #include "print.h"
 
-enum { TUPLE_INDEX_INTERVAL = 5, MAX_LISTED_DEVICES = 1 << 24 };
+enum { TUPLE_INDEX_INTERVAL = 5 };
 
 static void put_joined(HloBuffer *out, HloDims dims) {
     for (size_t i = 0; i < dims.count; i++) {
@@ -268,139 +268,7 @@ static void put_group_lists(HloBuffer *out, const HloIntLists *lists) {
     hlo_put_char(out, '}');
 }
 
-// Reads off the numbers 0 … product-1 laid out as `sizes`, in the order of the transposed dimensions.
-typedef struct Odometer {
-    size_t rank;
-    const int64_t *sizes;  // of the transposed dimensions
-    const int64_t *steps;  // what one step in each adds
-    int64_t *position;
-    int64_t value;
-} Odometer;
-
-static void advance(Odometer *o) {
-    for (size_t d = o->rank; d-- > 0;) {
-        o->value += o->steps[d];
-        if (++o->position[d] < o->sizes[d]) return;
-        o->value -= o->steps[d] * o->sizes[d];
-        o->position[d] = 0;
-    }
-}
-
-static bool odometer_of(HloArena *scratch, HloDims sizes, const int64_t *perm, Odometer *o) {
-    int64_t *natural = HLO_NEW_ARRAY(scratch, int64_t, sizes.count);
-    int64_t *steps = HLO_NEW_ARRAY(scratch, int64_t, sizes.count);
-    int64_t *transposed = HLO_NEW_ARRAY(scratch, int64_t, sizes.count);
-    int64_t product = 1;
-    for (size_t d = sizes.count; d-- > 0;) {
-        natural[d] = product;
-        if (!hlo_i64_mul(product, sizes.data[d], &product)) return false;
-    }
-    for (size_t d = 0; d < sizes.count; d++) {
-        size_t from = perm ? (size_t)perm[d] : d;
-        steps[d] = natural[from];
-        transposed[d] = sizes.data[from];
-    }
-    *o = (Odometer){sizes.count, transposed, steps, HLO_NEW_ARRAY(scratch, int64_t, sizes.count), 0};
-    return product > 0 && product <= MAX_LISTED_DEVICES;
-}
-
-static void put_full_groups(HloBuffer *out, Odometer *o, int64_t groups, int64_t size, const int64_t *ids) {
-    hlo_put_char(out, '{');
-    for (int64_t g = 0; g < groups; g++) {
-        hlo_put_string(out, g ? ",{" : "{");
-        for (int64_t i = 0; i < size; i++) {
-            if (i) hlo_put_char(out, ',');
-            hlo_put_int(out, ids ? ids[o->value] : o->value);
-            advance(o);
-        }
-        hlo_put_char(out, '}');
-    }
-    hlo_put_char(out, '}');
-}
-
-static bool put_full_iota(HloBuffer *out, const HloGroups *groups, HloArena *scratch) {
-    Odometer o;
-    int64_t total;
-    if (!hlo_i64_mul(groups->groups, groups->size, &total) || total > MAX_LISTED_DEVICES) return false;
-    if (!odometer_of(scratch, groups->iota.reshape, groups->iota.perm.count ? groups->iota.perm.data : NULL, &o)) {
-        return false;
-    }
-    put_full_groups(out, &o, groups->groups, groups->size, NULL);
-    return true;
-}
-
-// The axes of a mesh cut at the bounds of the sub-axes that the groups name.
-typedef struct Segments {
-    int64_t *sizes;
-    size_t *owner;  // 1 + index of the axis reference that takes the segment, or 0
-    size_t count;
-} Segments;
-
-static void push_segment(Segments *s, int64_t size, size_t owner) {
-    s->sizes[s->count] = size;
-    s->owner[s->count++] = owner;
-}
-
-// The reference to `axis` with the smallest `pre` of at least `from`; axes.count: none.
-static size_t next_ref(HloAxisList axes, int64_t axis, int64_t from) {
-    size_t best = axes.count;
-    for (size_t i = 0; i < axes.count; i++) {
-        if (axes.refs[i].axis != axis || axes.refs[i].pre < from) continue;
-        if (best == axes.count || axes.refs[i].pre < axes.refs[best].pre) best = i;
-    }
-    return best;
-}
-
-static void cut_axis(Segments *s, const HloGroups *groups, size_t axis) {
-    int64_t size = groups->mesh->axes[axis].size, done = 1;
-    for (;;) {
-        size_t i = next_ref(groups->axes, (int64_t)axis, done == 1 ? 0 : done);
-        if (i == groups->axes.count) break;
-        const HloAxisRef *ref = &groups->axes.refs[i];
-        if (!ref->size) {
-            push_segment(s, size, i + 1);
-            return;
-        }
-        if (ref->pre > done) push_segment(s, ref->pre / done, 0);
-        push_segment(s, ref->size, i + 1);
-        done = ref->pre * ref->size;
-    }
-    if (size > done) push_segment(s, size / done, 0);
-}
-
-// Group members run over the named axes (the last fastest), groups over what remains.
-static bool put_full_mesh(HloBuffer *out, const HloGroups *groups, HloArena *scratch) {
-    const HloMesh *mesh = groups->mesh;
-    size_t most = mesh->axis_count + 2 * groups->axes.count + 1;
-    Segments s = {HLO_NEW_ARRAY(scratch, int64_t, most), HLO_NEW_ARRAY(scratch, size_t, most), 0};
-    for (size_t axis = 0; axis < mesh->axis_count; axis++) cut_axis(&s, groups, axis);
-
-    int64_t *perm = HLO_NEW_ARRAY(scratch, int64_t, most);
-    int64_t group_count = 1, group_size = 1;
-    size_t n = 0;
-    for (size_t owner = 0; owner <= groups->axes.count; owner++) {
-        for (size_t i = 0; i < s.count; i++) {
-            if (s.owner[i] != owner) continue;
-            perm[n++] = (int64_t)i;
-            int64_t *product = owner ? &group_size : &group_count;
-            if (!hlo_i64_mul(*product, s.sizes[i], product)) return false;
-        }
-    }
-    Odometer o;
-    if (!odometer_of(scratch, (HloDims){s.sizes, s.count}, perm, &o)) return false;
-    int64_t *ids = NULL;
-    if (mesh->iota.reshape.count) {
-        Odometer order;
-        if (!odometer_of(scratch, mesh->iota.reshape, mesh->iota.perm.count ? mesh->iota.perm.data : NULL, &order))
-            return false;
-        ids = HLO_NEW_ARRAY(scratch, int64_t, (size_t)(group_count * group_size));
-        for (int64_t i = 0; i < group_count * group_size; i++, advance(&order)) ids[i] = order.value;
-    }
-    put_full_groups(out, &o, group_count, group_size, mesh->device_ids.count ? mesh->device_ids.data : ids);
-    return true;
-}
-
-// The explicit list of a compact form; false when it would be too long to be of use.
+// The explicit list of a compact form; not printed when it would be too long to be of use.
 typedef struct FullGroups {
     HloBuffer *out;
     const HloGroups *groups;
@@ -410,8 +278,9 @@ typedef struct FullGroups {
 
 static HloStatus put_full(void *data) {
     FullGroups *full = data;
-    if (full->groups->form == HLO_GROUPS_IOTA) full->done = put_full_iota(full->out, full->groups, full->scratch);
-    if (full->groups->form == HLO_GROUPS_MESH) full->done = put_full_mesh(full->out, full->groups, full->scratch);
+    HloIntLists lists;
+    full->done = hlo_groups_expand(full->scratch, full->groups, &lists);
+    if (full->done) put_group_lists(full->out, &lists);
     return hlo_ok();
 }
 
