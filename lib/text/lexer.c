@@ -269,7 +269,8 @@ static OUT_OF_LINE void read_word(HloLexer *lex, const char *p) {
         read_nan(lex, end, false);
         return;
     }
-    const char *labels = kind == HLO_TOK_IDENT && behind == '>' && is_class(*p, LABEL) ? match_labels(lex, p) : NULL;
+    const char *labels =
+        kind == HLO_TOK_IDENT && (behind == '>' || behind == '?') && is_class(*p, LABEL) ? match_labels(lex, p) : NULL;
     if (labels) {
         finish_span(lex, HLO_TOK_DIM_LABELS, p, labels, labels);
         return;

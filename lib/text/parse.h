@@ -48,8 +48,6 @@ void hlo_names_clear(HloNameTable *table);
 HloNameSlot *hlo_names_find(const HloNameTable *table, const char *text, size_t size);
 // The slot of a name, new when `*is_new`; valid until the next call. New slots hold the span itself.
 HloNameSlot *hlo_names_at(HloArena *arena, HloNameTable *table, const char *text, size_t size, bool *is_new);
-// The nearest name for a hint, or NULL.
-const HloNameSlot *hlo_names_suggest(const HloNameTable *table, const char *text, size_t size);
 
 // ---- the reader -----------------------------------------------------------------------------------------
 
@@ -136,6 +134,21 @@ bool hlo_read_note(HloReader *r, const char *at, const char *format, ...) HLO_PR
 bool hlo_errors_keep(HloReader *r);
 // All errors as one status, in the order of the text.
 HloStatus hlo_errors_status(HloReader *r);
+
+// parse_hints.c: the nearest of the words that are offered
+typedef struct HloHint {
+    HloStringView wrong, best;  // best: data NULL while none is near
+    size_t limit;               // a word must be as near as this
+} HloHint;
+
+HloHint hlo_hint_for(const char *text, size_t size);
+void hlo_hint_offer(HloHint *hint, const char *word, size_t size);
+// `; did you mean X?` for the end of a message, or "".
+const char *hlo_hint_text(HloReader *r, const HloHint *hint);
+const char *hlo_hint_of_names(HloReader *r, const HloNameTable *names, const char *text, size_t size);
+const char *hlo_hint_of_types(HloReader *r, const char *text, size_t size);
+// The current token is no attribute that may stand here. Always false; `known` is sorted in place and may repeat.
+bool hlo_unexpected_attribute(HloReader *r, const char **known, size_t count);
 
 // Counts one level of nesting; false past the limit. hlo_leave undoes it.
 bool hlo_enter(HloReader *r, size_t levels);
@@ -265,10 +278,12 @@ typedef enum HloForm {
     HLO_FORM_NEW_ASYNC_SHAPE,
     HLO_FORM_DEBUG_ATTRIBUTES,
     HLO_FORM_METADATA_PAYLOAD,
+    HLO_FORM_SINGLE_QUOTES,
     HLO_FORM_COUNT
 } HloForm;
 
 bool hlo_version_has(HloReader *r, const char *at, HloForm form);
+bool hlo_version_has_type(HloReader *r, const char *at, HloType type);
 // The same of an opcode (attr HLO_ATTR_COUNT) or an attribute of it.
 bool hlo_version_has_word(HloReader *r, const char *at, HloOpcode op, HloAttrId attr);
 

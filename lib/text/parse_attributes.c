@@ -3,8 +3,6 @@
 
 #include "parse.h"
 
-#include <stdlib.h>
-
 // ---- words ----------------------------------------------------------------------------------------------
 
 typedef struct WordList {
@@ -44,14 +42,25 @@ static const char *words_of(HloReader *r, HloEnumTable table) {
     return text;
 }
 
+static const char *nearest_word(HloReader *r, HloEnumTable table, const HloToken *t) {
+    HloHint hint = hlo_hint_for(t->text, t->size);
+    size_t count;
+    const HloEnumWord *words = hlo_enum_words(&count);
+    for (size_t i = 0; i < count; i++) {
+        if (words[i].table == table) hlo_hint_offer(&hint, words[i].word, strlen(words[i].word));
+    }
+    return hlo_hint_text(r, &hint);
+}
+
 static bool read_word(HloReader *r, HloEnumTable table, int64_t *out) {
     const HloToken *t = &r->lex.token;
     const WordList *list = &word_lists[table];
     if (t->kind != HLO_TOK_IDENT) return hlo_read_error(r, t->at, "expects %s", list->noun);
     if (!hlo_enum_find(table, t->text, t->size, list->ignore_case, out)) {
         const char *word = hlo_arena_string(r->scratch, t->text, t->size < 80 ? t->size : 80);
-        return hlo_read_error(r, t->at, "expects %s but sees: %s%s%s; known are %s", list->noun, word,
-                              list->unknown ? ", error: " : "", list->unknown ? list->unknown : "", words_of(r, table));
+        return hlo_read_error(r, t->at, "expects %s but sees: %s%s%s; known are %s%s", list->noun, word,
+                              list->unknown ? ", error: " : "", list->unknown ? list->unknown : "", words_of(r, table),
+                              nearest_word(r, table, t));
     }
     if (table == HLO_ENUM_API_VERSION && *out == HLO_API_VERSION_UNSPECIFIED)
         return hlo_read_error(r, t->at, "Invalid API version: API_VERSION_UNSPECIFIED");
@@ -116,8 +125,8 @@ static bool read_one_instruction(HloReader *r, void *data) {
     hlo_read_name(r, &name);
     const HloNameSlot *slot = hlo_names_find(&r->scope->names, name.data, name.size);
     if (!slot)
-        return hlo_read_error(r, t.at, "instruction '%.*s' is not defined", (int)(name.size < 200 ? name.size : 200),
-                              name.data);
+        return hlo_read_error(r, t.at, "instruction '%.*s' is not defined%s", (int)(name.size < 200 ? name.size : 200),
+                              name.data, hlo_hint_of_names(r, &r->scope->names, name.data, name.size));
     if (!hlo_is_placeholder(slot->value)) hlo_vec_push(r->scratch, data, slot->value);
     return true;
 }
@@ -250,10 +259,6 @@ static bool read_value(HloReader *r, HloLine *line, HloInstruction *inst, HloAtt
 
 // ---- the list -------------------------------------------------------------------------------------------
 
-static int compare_texts(const void *left, const void *right) {
-    return strcmp(*(const char *const *)left, *(const char *const *)right);
-}
-
 typedef struct NameList {
     const char *names[HLO_ATTR_COUNT];
     size_t count;
@@ -268,23 +273,14 @@ static void add_allowed(NameList *list, const HloLine *line, HloOpcode op) {
     }
 }
 
-static bool unexpected_attribute(HloReader *r, const HloLine *line, const HloToken *t) {
+static bool unexpected_attribute(HloReader *r, const HloLine *line) {
     NameList list = {.count = 0};
     add_allowed(&list, line, line->sugar ? line->wrapped_op : line->op);
     for (int id = 0; id < HLO_ATTR_COUNT && list.count < HLO_ATTR_COUNT; id++) {
         if (hlo_attr_info((HloAttrId)id)->scope == HLO_SCOPE_COMMON)
             list.names[list.count++] = hlo_attr_info((HloAttrId)id)->name;
     }
-    qsort(list.names, list.count, sizeof *list.names, compare_texts);
-    HloBuffer text = {0};
-    for (size_t i = 0; i < list.count; i++) {
-        if (i && strcmp(list.names[i], list.names[i - 1]) == 0) continue;
-        hlo_putf(&text, i ? ", %s" : "%s", list.names[i]);
-    }
-    hlo_read_error(r, t->at, "unexpected attribute \"%.*s\". Allowed attributes: %s",
-                   (int)(t->size < 80 ? t->size : 80), t->text, text.data ? text.data : "");
-    hlo_buffer_free(&text);
-    return false;
+    return hlo_unexpected_attribute(r, list.names, list.count);
 }
 
 // The row and the instruction that an attribute of this spelling belongs to. With the sugar the wrapped opcode's
@@ -309,7 +305,7 @@ static bool read_attribute(HloReader *r, HloLine *line) {
     }
     HloAttrUse use;
     HloInstruction *target = find_target(line, &t, &use);
-    if (!target) return unexpected_attribute(r, line, &t);
+    if (!target) return unexpected_attribute(r, line);
     if (hlo_line_has(line, use.id))
         return hlo_read_error(r, t.at, "attribute %s already exists", hlo_attr_info(use.id)->name);
     if (!hlo_version_has_word(r, t.at, target->op, use.id)) return false;

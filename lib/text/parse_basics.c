@@ -55,6 +55,7 @@ bool hlo_read_float(HloReader *r, double *out) {
 bool hlo_read_string(HloReader *r, const char **out, size_t *size) {
     const HloToken *t = &r->lex.token;
     if (t->kind != HLO_TOK_STRING) return hlo_read_error(r, t->at, "expects string");
+    if (*t->at == '\'' && !hlo_version_has(r, t->at, HLO_FORM_SINGLE_QUOTES)) return false;
     const char *text = t->text;
     size_t text_size = t->size;
     if (memchr(text, '\\', text_size)) {

@@ -31,10 +31,8 @@ static int shown(HloStringView name) {
 }
 
 static bool unknown_computation(HloReader *r, const char *at, HloStringView name) {
-    const HloNameSlot *near = hlo_names_suggest(&r->computations, name.data, name.size);
-    if (!near) return hlo_read_error(r, at, "computation does not exist: %.*s", shown(name), name.data);
-    return hlo_read_error(r, at, "computation does not exist: %.*s; did you mean %.*s?", shown(name), name.data,
-                          (int)near->size, near->text);
+    return hlo_read_error(r, at, "computation does not exist: %.*s%s", shown(name), name.data,
+                          hlo_hint_of_names(r, &r->computations, name.data, name.size));
 }
 
 // ---- reading --------------------------------------------------------------------------------------------

@@ -122,11 +122,8 @@ static bool check_signature(HloReader *r, const Signature *signature, const HloC
 // ("," "execution_thread=" string)?
 static bool read_thread(HloReader *r, HloComputation *comp) {
     if (!hlo_accept(r, HLO_TOK_COMMA)) return true;
-    const char *at = hlo_here(r);
-    if (hlo_tok(r) != HLO_TOK_ATTR) return hlo_read_error(r, at, "expects attribute name");
-    if (!hlo_at_attr(r, "execution_thread"))
-        return hlo_read_error(r, at, "unexpected attribute \"%.*s\". Allowed attributes: execution_thread",
-                              (int)(r->lex.token.size < 80 ? r->lex.token.size : 80), r->lex.token.text);
+    const char *known[] = {"execution_thread"};
+    if (!hlo_at_attr(r, known[0])) return hlo_unexpected_attribute(r, known, 1);
     hlo_skip(r);
     const char *thread;
     if (!hlo_read_string(r, &thread, NULL)) return false;

@@ -18,6 +18,9 @@ static const Suffix sugar_suffixes[] = {
 static bool unknown_opcode(HloReader *r, const HloToken *t, const char *noun, size_t stem_size) {
     int shown = (int)(t->size < 200 ? t->size : 200), stem = (int)(stem_size < 200 ? stem_size : 200);
     const char *near = hlo_op_suggest(t->text, t->size);
+    if (hlo_lex_peek(&r->lex) == '[')  // meant as a type, then
+        return hlo_read_error(r, t->at, "expects %s but sees: %.*s, error: Unknown opcode: %.*s%s", noun, shown,
+                              t->text, stem, t->text, hlo_hint_of_types(r, t->text, t->size));
     return hlo_read_error(r, t->at, "expects %s but sees: %.*s, error: Unknown opcode: %.*s%s%s%s", noun, shown,
                           t->text, stem, t->text, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
@@ -229,8 +232,8 @@ static bool read_right_side(HloReader *r, HloLine *line) {
 }
 
 // line = name "=" rhs
-static bool read_line(HloReader *r, HloLine *line) {
-    bool unnamed = r->scope->free_names && hlo_at_shape(r);
+static bool read_line(HloReader *r, HloLine *line, bool may_be_unnamed) {
+    bool unnamed = may_be_unnamed && hlo_at_shape(r);
     if (unnamed)
         line->name = hlo_view("_");
     else if (!hlo_read_name(r, &line->name) || !hlo_expect(r, HLO_TOK_EQUAL, "expects '=' in instruction"))
@@ -243,7 +246,7 @@ bool hlo_read_instruction(HloReader *r) {
     const char *root_at = hlo_here(r);
     bool root = hlo_accept(r, HLO_TOK_ROOT);
     HloLine line = {.at = hlo_here(r)};
-    if (!read_line(r, &line)) {
+    if (!read_line(r, &line, r->scope->free_names && !root)) {
         remember_failed(r, &line);
         return false;
     }

@@ -251,14 +251,15 @@ static bool close_brace(Sink *s, Nest *nest) {
 }
 
 // A value inside braces stands in the innermost dimension. One without any braces is taken as the first element of an
-// array whose other elements are zero, which the language accepts though it looks like a splat.
+// array whose other elements are zero, which the language accepts though it looks like a splat. A complex one must have
+// its braces.
 static bool element(Sink *s, Nest *nest) {
     const HloShape *shape = s->shape;
-    if (nest->level > 0) {
+    if (nest->level > 0 || hlo_tok(s->r) == HLO_TOK_LPAREN) {
         if (nest->level != shape->rank)
             return hlo_read_error(s->r, hlo_here(s->r), "expects nested array in rank %zu, but sees %zu", shape->rank,
                                   nest->level);
-        if (++nest->seen[shape->rank - 1] > shape->dims[shape->rank - 1])
+        if (shape->rank && ++nest->seen[shape->rank - 1] > shape->dims[shape->rank - 1])
             return hlo_read_error(s->r, hlo_here(s->r),
                                   "expects %lld elements on the minor-most dimension, but sees more",
                                   (long long)shape->dims[shape->rank - 1]);

@@ -66,14 +66,9 @@ static bool read_metadata_value(HloReader *r, const MetadataField *field, HloMet
 }
 
 static bool unexpected_field(HloReader *r) {
-    const HloToken *t = &r->lex.token;
-    if (t->kind != HLO_TOK_ATTR) return hlo_read_error(r, t->at, "expects attribute name");
-    return hlo_read_error(
-        r, t->at,
-        "unexpected attribute \"%.*s\". Allowed attributes: deduplicated_name, metadata_payload, op_name, "
-        "op_type, profile_type, scheduling_name, source_column, source_end_column, source_end_line, "
-        "source_file, source_line, stack_frame_id",
-        (int)(t->size < 60 ? t->size : 60), t->text);
+    const char *names[HLO_COUNT(metadata_fields)];
+    for (size_t i = 0; i < HLO_COUNT(metadata_fields); i++) names[i] = metadata_fields[i].name;
+    return hlo_unexpected_attribute(r, names, HLO_COUNT(metadata_fields));
 }
 
 // metadata = "{" (key "=" value ","?)* "}"
@@ -187,7 +182,7 @@ static bool read_origin_value(HloReader *r, HloOrigin **out) {
     }
 }
 
-// origin = "{" (value | "[synthetic_call]") "}"
+// origin = "{" (value | "[synthetic_call]")? "}"     nothing is an empty tuple
 bool hlo_read_origin(HloReader *r, const HloOrigin **out) {
     if (!hlo_expect(r, HLO_TOK_LBRACE, "expects '{' to start origin")) return false;
     HloOrigin *origin;
@@ -197,6 +192,9 @@ bool hlo_read_origin(HloReader *r, const HloOrigin **out) {
         if (!hlo_expect(r, HLO_TOK_RSQUARE, "expects ']' behind synthetic_call")) return false;
         origin = HLO_NEW(r->arena, HloOrigin);
         origin->synthetic_call = true;
+    } else if (hlo_tok(r) == HLO_TOK_RBRACE) {
+        origin = HLO_NEW(r->arena, HloOrigin);
+        origin->tuple = true;
     } else if (!read_origin_value(r, &origin)) {
         return false;
     }

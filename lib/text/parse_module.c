@@ -107,17 +107,13 @@ static bool read_header_value(HloReader *r, HeaderAttr attr, Header *header) {
 
 static bool read_header_attr(HloReader *r, Header *header) {
     const HloToken t = r->lex.token;
-    if (t.kind != HLO_TOK_ATTR) return hlo_read_error(r, t.at, "expects attribute name");
     size_t attr = 0;
     while (attr < HEADER_ATTR_COUNT && !hlo_at_attr(r, header_attrs[attr])) attr++;
-    if (attr == HEADER_ATTR_COUNT)
-        return hlo_read_error(
-            r, t.at,
-            "unexpected attribute \"%.*s\". Allowed attributes: alias_passthrough_params, "
-            "allow_spmd_sharding_propagation_to_output, allow_spmd_sharding_propagation_to_parameters, "
-            "buffer_donor, debug_attributes, entry_computation_layout, frontend_attributes, "
-            "input_output_alias, is_scheduled, num_partitions, origin_recovery_table, replica_count",
-            (int)(t.size < 80 ? t.size : 80), t.text);
+    if (attr == HEADER_ATTR_COUNT) {
+        const char *names[HEADER_ATTR_COUNT];
+        memcpy(names, header_attrs, sizeof names);
+        return hlo_unexpected_attribute(r, names, HEADER_ATTR_COUNT);
+    }
     if (header->seen >> attr & 1) return hlo_read_error(r, t.at, "attribute %s already exists", header_attrs[attr]);
     header->seen |= 1u << attr;
     hlo_skip(r);

@@ -58,19 +58,3 @@ HloNameSlot *hlo_names_at(HloArena *arena, HloNameTable *table, const char *text
     table->places[at] = (HloNamePlace){hash, (uint32_t)table->count};
     return slot;
 }
-
-const HloNameSlot *hlo_names_suggest(const HloNameTable *table, const char *text, size_t size) {
-    enum { MOST_COMPARED = 20000 };  // a hint is not worth more time
-    const HloNameSlot *best = NULL;
-    size_t best_distance = size < 2 ? 1 : size < 4 ? 2 : size < 8 ? 3 : 4;  // one more than what counts as near
-    for (size_t i = 0; i < table->count && i < MOST_COMPARED; i++) {
-        const HloNameSlot *slot = &table->slots[i];
-        size_t distance = hlo_edit_distance(text, size, slot->text, slot->size, best_distance - 1);
-        if (distance < best_distance) {
-            best = slot;
-            best_distance = distance;
-        }
-        if (best_distance == 0) break;
-    }
-    return best;
-}

@@ -5,11 +5,20 @@
 // ---- named operands -------------------------------------------------------------------------------------
 
 static bool unknown_instruction(HloReader *r, const HloToken *t) {
-    const HloNameSlot *near = hlo_names_suggest(&r->scope->names, t->text, t->size);
     int shown = (int)(t->size < 200 ? t->size : 200);
-    if (!near) return hlo_read_error(r, t->at, "instruction does not exist: %.*s", shown, t->text);
-    return hlo_read_error(r, t->at, "instruction does not exist: %.*s; did you mean %.*s?", shown, t->text,
-                          (int)near->size, near->text);
+    return hlo_read_error(r, t->at, "instruction does not exist: %.*s%s", shown, t->text,
+                          hlo_hint_of_names(r, &r->scope->names, t->text, t->size));
+}
+
+// Words of the language and types are no names, unless they have their `%`.
+static bool no_name(HloReader *r, const HloToken *t) {
+    bool word = t->kind == HLO_TOK_TYPE || (t->kind >= HLO_TOK_TRUE && t->kind <= HLO_TOK_UNREDUCED);
+    int shown = (int)(t->size < 40 ? t->size : 40);
+    if (!word) return hlo_read_error(r, t->at, "cannot parse as an instruction name or as a nested instruction:");
+    return hlo_read_error(r, t->at,
+                          "cannot parse as an instruction name or as a nested instruction: %.*s is a word of the "
+                          "language; as a name write %%%.*s",
+                          shown, t->text, shown, t->text);
 }
 
 // `t#1#0` -> `t_1_0`
@@ -94,7 +103,7 @@ static bool read_named(HloReader *r, const HloLine *operand, HloInstruction **ou
     if (t.kind != HLO_TOK_NAME && t.kind != HLO_TOK_IDENT) {
         bool unnamed = t.kind == HLO_TOK_COMMA || t.kind == HLO_TOK_RPAREN;
         if (may_create && unnamed && operand->shape) return make_parameter(r, operand, NULL, out);
-        return hlo_read_error(r, t.at, "cannot parse as an instruction name or as a nested instruction:");
+        return no_name(r, &t);
     }
     const HloNameSlot *slot = hlo_names_find(&r->scope->names, t.text, t.size);
     if (!slot && !may_create) return unknown_instruction(r, &t);
@@ -182,7 +191,8 @@ static bool read_item(HloReader *r, HloLine *line, HloItems *nested, bool *done)
     *done = line->op == HLO_OP_PARAMETER || line->op == HLO_OP_CONSTANT;
     if (line->op == HLO_OP_PARAMETER) return read_parameter_number(r, line);
     if (line->op == HLO_OP_CONSTANT) return read_constant_value(r, line);
-    if (hlo_tok(r) == HLO_TOK_RPAREN && r->operands.count == line->operand_base) return true;
+    while (hlo_accept(r, HLO_TOK_COMMA)) continue;  // extra ones mean nothing
+    if (hlo_tok(r) == HLO_TOK_RPAREN) return true;
     HloLine inner;
     bool is_nested;
     if (!read_operand(r, &inner, &is_nested)) return false;
@@ -192,7 +202,8 @@ static bool read_item(HloReader *r, HloLine *line, HloItems *nested, bool *done)
     return hlo_enter(r, 2);  // the instruction and its list
 }
 
-// operands = (operand ("," operand)*)? ")"     with an explicit stack of nested instructions
+// operands = (operand ("," operand)*)? ")"     and commas wherever they are; with an explicit stack of nested
+// instructions
 bool hlo_read_operands(HloReader *r, HloLine *outer) {
     HloItems nested = {0};
     outer->operand_base = r->operands.count;

@@ -206,6 +206,7 @@ static const HloShape *make_array(HloReader *r, HloType type, const Dimensions *
 static bool read_array_fully(HloReader *r, const HloShape **out) {
     const char *at = hlo_here(r);
     HloType type = r->lex.token.type;
+    if (!hlo_version_has_type(r, at, type)) return false;
     hlo_skip(r);
     Dimensions dims = {0};
     if (!hlo_read_list(r, HLO_TOK_LSQUARE, HLO_TOK_RSQUARE, read_dim, &dims)) return false;
@@ -332,7 +333,9 @@ bool hlo_read_shape(HloReader *r, const HloShape **out) {
             }
             hlo_vec_push(r->scratch, &r->shape_stack, shape);
         } else {
-            return hlo_read_error(r, hlo_here(r), "expected primitive type, saw %s", hlo_token_name(hlo_tok(r)));
+            const HloToken *t = &r->lex.token;
+            const char *hint = t->kind == HLO_TOK_IDENT ? hlo_hint_of_types(r, t->text, t->size) : "";
+            return hlo_read_error(r, t->at, "expected primitive type, saw %s%s", hlo_token_name(t->kind), hint);
         }
         if (!close_frames(r, first_frame, empty_tuple, &more)) return false;
     }

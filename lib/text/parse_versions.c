@@ -33,6 +33,13 @@ static const Word words[] = {
     {V2026_08, HLO_OP_TOPK, HLO_ATTR_TOPK_IS_STABLE},
 };
 
+typedef struct Type {
+    int since;
+    HloType type;
+} Type;
+
+static const Type types[] = {{V2026_08, HLO_F6E3M2FN}, {V2026_08, HLO_F6E2M3FN}};
+
 typedef struct Form {
     int since;
     const char *name;  // subject of "… needs HLO of 2026-08"
@@ -45,6 +52,7 @@ static const Form forms[HLO_FORM_COUNT] = {
     [HLO_FORM_LATE_OPERANDS] = {V2026_08, "async-update or async-done with more than one operand"},
     [HLO_FORM_NEW_ASYNC_SHAPE] = {V2026_08, "async-update to another shape than its operand's"},
     [HLO_FORM_DEBUG_ATTRIBUTES] = {V2026_08, "`debug_attributes`"},
+    [HLO_FORM_SINGLE_QUOTES] = {V2026_08, "a string in single quotes"},
     [HLO_FORM_METADATA_PAYLOAD] = {V2026_08, "`metadata_payload`"},
 };
 
@@ -85,6 +93,14 @@ bool hlo_version_has_word(HloReader *r, const char *at, HloOpcode op, HloAttrId 
         if (word->op != op || word->attr != attr || !is_too_new(r, word->since)) continue;
         const char *name = attr == HLO_ATTR_COUNT ? hlo_op_name(op) : hlo_attr_info(attr)->name;
         return refuse(r, at, hlo_arena_printf(r->scratch, "`%s`", name), word->since);
+    }
+    return true;
+}
+
+bool hlo_version_has_type(HloReader *r, const char *at, HloType type) {
+    for (size_t i = 0; i < HLO_COUNT(types) && r->hlo_version; i++) {
+        if (types[i].type == type && is_too_new(r, types[i].since))
+            return refuse(r, at, hlo_arena_printf(r->scratch, "`%s`", hlo_type_name(type)), types[i].since);
     }
     return true;
 }

@@ -186,6 +186,13 @@ static bool read_label_part(HloReader *r, LabelPart *part) {
     return true;
 }
 
+// Unused positions at the end count for nothing.
+static size_t label_rank(const LabelPart *part) {
+    size_t rank = part->size;
+    while (rank > part->spatial_count + 2 && part->text[rank - 1] == '?') rank--;
+    return rank;
+}
+
 // labels = input "_" kernel "->" output
 bool hlo_read_conv_dims(HloReader *r, const HloConvDims **out) {
     HloToken t = r->lex.token;
@@ -219,9 +226,9 @@ bool hlo_read_conv_dims(HloReader *r, const HloConvDims **out) {
         .kernel_spatial = kernel.spatial,
         .output_spatial = output.spatial,
         .spatial_count = input.spatial_count,
-        .input_rank = input.size,
-        .kernel_rank = kernel.size,
-        .output_rank = output.size,
+        .input_rank = label_rank(&input),
+        .kernel_rank = label_rank(&kernel),
+        .output_rank = label_rank(&output),
     };
     *out = dims;
     hlo_skip(r);

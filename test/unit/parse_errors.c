@@ -33,6 +33,8 @@ static const Case cases[] = {
     {"HloModule m ENTRY a { x = f32[] parameter(0) } ENTRY b { x = f32[] parameter(0) }", "expects only one ENTRY"},
     {"HloModule m c { x = f32[] parameter(0) } c { x = f32[] parameter(0) }", "computation already exists: c"},
     {"HloModule m ENTRY e { x = f32[] parameter(0)", "expects '}' at the end of instruction list."},
+    {"ROOT f32[4] add(f32[4], f32[4])", "expects name"},
+    {"x = c64[2] constant((1, 2))", "expects nested array in rank 1, but sees 0"},
     {"HloModule m ENTRY e x = f32[] parameter(0)", "expects '{' at the beginning of instruction list."},
     {"HloModule m ENTRY e (p: f32[) -> f32[] { x = f32[] parameter(0) }", "expects integer"},
     {"HloModule m ENTRY e (p: f32[] -> f32[] { x = f32[] parameter(0) }", "expects ')' at the end of param list"},
