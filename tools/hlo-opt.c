@@ -16,9 +16,9 @@
 #include "hlo/watch.h"
 
 typedef struct Options {
-    const char *output, *format, *platform, *stage, *passes, *help, *debug_options_file;
+    const char *output, *format, *emit, *platform, *stage, *passes, *help, *debug_options_file;
     bool split_input_file, keep_negative_zero, list_passes, list_stages, print_pipeline, verify, stats, version, all;
-    bool warn_ignored;
+    bool warn_ignored, emit_proto;
 } Options;
 
 #define FLAG(name, kind, field, topic, value, implied, help) \
@@ -26,7 +26,12 @@ typedef struct Options {
 
 static const HloFlag flags[] = {
     FLAG("o", TEXT, output, "files", "FILE", NULL, "write to FILE; - is standard output (default)"),
-    FLAG("format", TEXT, format, "files", "FORMAT", NULL, "format of the input, hlo or txt; default: its extension"),
+    FLAG("format", TEXT, format, "files", "FORMAT", NULL,
+         "format of the input: hlo, txt, pb or pbtxt (a snapshot or module in protocol buffers); default: its "
+         "extension"),
+    FLAG("emit", TEXT, emit, "files", "FORMAT", NULL, "format of the result: hlo (default), pb or pbtxt"),
+    FLAG("emit-proto", BOOL, emit_proto, "files", NULL, NULL,
+         "only read the input and write it as pbtxt; no passes run"),
     FLAG("split-input-file", BOOL, split_input_file, "files", NULL, NULL, "read several modules, split at `// -----`"),
     FLAG("keep-negative-zero", BOOL, keep_negative_zero, "files", NULL, NULL,
          "read -0 in constants as minus zero; without it -0 is 0, as the reference reads it (-0.0 is always minus "
@@ -119,8 +124,18 @@ static HloStatus put_information(Run *run, bool *done) {
 
 // ---- modules ---------------------------------------------------------------------------------------------
 
+static bool emits(const Run *run, const char *format) {
+    return strcmp(run->options.emit, format) == 0;
+}
+
 static HloStatus put_result(Run *run, const HloModule *m) {
     if (run->options.stats) return hlo_put_module_stats(&run->out, m);
+    if (emits(run, "pb")) return hlo_proto_write_module(m, HLO_PROTO_BINARY, &run->out);
+    if (emits(run, "pbtxt")) {
+        HLO_TRY(hlo_proto_write_module(m, HLO_PROTO_TEXT, &run->out));
+        hlo_put_char(&run->out, '\n');
+        return hlo_ok();
+    }
     hlo_print_module(m, &run->print, &run->out);
     hlo_put_char(&run->out, '\n');
     return hlo_ok();
@@ -136,7 +151,7 @@ static HloStatus run_pipeline(Run *run, HloModule *m) {
 
 static HloStatus process_module(Run *run, HloModule *m) {
     run->runner.started = false;  // each module waits anew for the pass that the run starts from
-    bool only_prints = !run->pipeline && run->platform == HLO_PLATFORM_TRANSFORMS;
+    bool only_prints = run->options.emit_proto || (!run->pipeline && run->platform == HLO_PLATFORM_TRANSFORMS);
     if (only_prints && !run->options.verify) return put_result(run, m);
     if (run->options.verify) return hlo_verify_module(m, &run->watching.rules);
     HLO_TRY(hlo_verify_module(m, &(HloVerifyOptions){.allow_mixed_precision = true, .allow_fused_dead_code = true}));
@@ -192,12 +207,24 @@ static HloStatus process_input(Run *run, const char *path) {
     run->load.format = run->options.format;
     run->load.split = run->options.split_input_file;
     run->load.drop_zero_sign = !run->options.keep_negative_zero;
+    run->load.notes = &notes;
+    HloStatus status = hlo_modules_load(path, &run->load, modules);
+    show_notes(&notes);
+    hlo_buffer_free(&notes);
+    return status;
+}
+
+static HloStatus process_input(Run *run, const char *path) {
     HloModuleList modules;
-    HLO_TRY(hlo_modules_load(path, &run->load, &modules));
-    HloStatus status = process_modules(run, &modules);
+    HLO_TRY(load(run, path, &modules));
+    HloStatus status = hlo_ok();
+    if (emits(run, "pb") && modules.count != 1)
+        status = hlo_error(HLO_INVALID_ARGUMENT, "--emit=pb writes one module, but the input has %zu", modules.count);
+    if (hlo_is_ok(status)) status = process_modules(run, &modules);
     hlo_module_list_free(&modules);
     // One newline more on standard output than in a file, as the reference has it.
-    if (run->out.size && !run->options.stats && strcmp(run->options.output, "-") == 0) hlo_put_char(&run->out, '\n');
+    bool text = run->out.size && !run->options.stats && !emits(run, "pb");
+    if (text && strcmp(run->options.output, "-") == 0) hlo_put_char(&run->out, '\n');
     return status;
 }
 
@@ -212,7 +239,7 @@ static void warn_ignored_flags(const HloDebugOptions *options) {
 
 static HloStatus read_flags(Run *run, HloVec *inputs) {
     Options *options = &run->options;
-    *options = (Options){.output = "-", .platform = "transforms", .stage = "hlo"};
+    *options = (Options){.output = "-", .emit = "hlo", .platform = "transforms", .stage = "hlo"};
     run->watching = hlo_watch_default();
     run->debug = hlo_debug_options_default();
     run->sets[0] = (HloFlagSet){.flags = flags, .count = HLO_COUNT(flags), .options = options};
@@ -227,6 +254,9 @@ static HloStatus read_flags(Run *run, HloVec *inputs) {
     run->print = hlo_debug_print_options(&run->debug);
     HLO_TRY(hlo_debug_pass_filter(&run->debug, &run->runner.filter));
     HLO_TRY(hlo_print_flags_apply(&run->print_flags, &run->print));
+    if (options->emit_proto) options->emit = "pbtxt";
+    if (!emits(run, "hlo") && !emits(run, "pb") && !emits(run, "pbtxt"))
+        return hlo_error(HLO_INVALID_ARGUMENT, "--emit: unknown format '%s'; expected hlo, pb or pbtxt", options->emit);
     HLO_TRY(hlo_platform_find(options->platform, &run->platform));
     if (!options->passes || !*options->passes) return hlo_ok();
     return hlo_pipeline_parse(&run->arena, "transforms_pipeline", hlo_view(options->passes), &run->pipeline);

@@ -33,6 +33,8 @@ missing_packages() {
         clang-19 | libclang-rt-19-dev) [ -n "$(fuzz_compiler)" ] ;;
         libpcre2-dev) pkg-config --exists libpcre2-8 2>/dev/null ;;
         zlib1g-dev) pkg-config --exists zlib 2>/dev/null ;;
+        libprotobuf-c-dev) pkg-config --exists libprotobuf-c 2>/dev/null ;;
+        protobuf-c-compiler) command -v protoc-c >/dev/null ;;
         libcmocka-dev) pkg-config --exists cmocka 2>/dev/null ;;
         llvm-19-dev) [ -n "$llvm" ] ;;
         llvm-19-tools) [ -n "$llvm" ] && [ -x "/usr/lib/llvm-$llvm/bin/FileCheck" ] ;;
@@ -66,6 +68,6 @@ install_packages() {
     fi
 }
 
-BUILD_PACKAGES="gcc cmake ninja-build pkg-config libpcre2-dev zlib1g-dev llvm-19-dev"
+BUILD_PACKAGES="gcc cmake ninja-build pkg-config libpcre2-dev zlib1g-dev libprotobuf-c-dev protobuf-c-compiler llvm-19-dev"
 TEST_PACKAGES="libcmocka-dev llvm-19-tools python3"
 FUZZ_PACKAGES="clang-19 libclang-rt-19-dev"

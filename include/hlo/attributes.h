@@ -228,6 +228,7 @@ struct HloMetadata {
     int32_t stack_frame_id;  // into the module's frames, 1-based
     const char *metadata_payload;
     size_t payload_size;
+    HloStringView proto_rest;  // fields that only protocol buffers have, in binary form; text leaves them out
 };
 
 // The value an instruction had before optimization: a leaf or a tuple of them.

@@ -81,7 +81,8 @@ struct HloModule {
     size_t recovery_count;
     const HloDebugRow *debug_rows;
     size_t debug_row_count;
-    HloVec owned_modules;  // HloModule *: modules inside this one, freed with it
+    HloStringView proto_rest;  // fields that only protocol buffers have, in binary form; text leaves them out
+    HloVec owned_modules;      // HloModule *: modules inside this one, freed with it
 };
 
 // A new empty module; the caller frees it with hlo_module_free. NULL when memory runs out.

@@ -63,6 +63,7 @@ static const HloMetadata *import_metadata(HloModule *m, const HloMetadata *from)
     to->scheduling_name = import_text(m, from->scheduling_name);
     if (from->metadata_payload)
         to->metadata_payload = hlo_arena_string(&m->arena, from->metadata_payload, from->payload_size);
+    to->proto_rest.data = hlo_arena_string(&m->arena, from->proto_rest.data, from->proto_rest.size);
     return to;
 }
 

@@ -169,6 +169,8 @@ static void clone_header(HloModule *m, const HloModule *from) {
     m->debug_row_count = from->debug_row_count;
     m->recovery = clone_recovery(m, from);
     m->recovery_count = from->recovery_count;
+    m->proto_rest = from->proto_rest;
+    m->proto_rest.data = hlo_arena_string(&m->arena, from->proto_rest.data, from->proto_rest.size);
 }
 
 // Callees first, so that every call finds its copy; then the list gets the original's order.

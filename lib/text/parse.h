@@ -238,12 +238,17 @@ bool hlo_read_donors(HloReader *r, HloAliases *out);
 // Sorts by output index; of several entries for one index the first counts.
 void hlo_sort_aliases(HloReader *r, HloAliases *aliases);
 
+// Sorts donors and drops those that stand twice; returns how many are left.
+size_t hlo_sort_donors(HloAlias *donors, size_t count);
+
 // parse_sharding.c, sharding_form.c
 bool hlo_read_sharding(HloReader *r, const HloSharding **out);
 // One sharding per leaf of a tuple shape.
 const HloSharding *hlo_sharding_for_tuple(HloReader *r, const HloSharding *sharding, const HloShape *shape);
 // The normal form of a device order: `[2,2]T(0,1)` -> `[4]`.
 HloIota hlo_iota_normal(HloArena *arena, HloIota iota);
+// Metadata of this type is how the reduction of an unreduced sharding is written; it is no metadata.
+bool hlo_metadata_is_reduction(const HloMetadata *md, HloReduction *out);
 // The normal form of a tiled sharding with subgroups, read as `last_tile_dim_replicate` or `last_tile_dims`.
 bool hlo_sharding_normal(HloReader *r, const char *at, HloSharding *sharding);
 
@@ -379,6 +384,8 @@ bool hlo_finish_line(HloReader *r, HloLine *line, bool (*attributes)(HloReader *
 // parse_attributes.c
 bool hlo_read_attributes(HloReader *r, HloLine *line);
 bool hlo_check_required(HloReader *r, const HloLine *line);
+// A list or struct that says no more than its absence.
+bool hlo_attr_says_nothing(HloAttrKind kind, const void *data);
 
 // parse_callees.c: computations as values, also those that stand further down
 bool hlo_read_single_callee(HloReader *r, HloLine *line, HloInstruction *inst, HloAttrId id);

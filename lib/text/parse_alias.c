@@ -85,6 +85,15 @@ static int compare_aliases(const void *left, const void *right) {
     return compare_dims(a->input, b->input);
 }
 
+size_t hlo_sort_donors(HloAlias *donors, size_t count) {
+    if (count > 1) qsort(donors, count, sizeof *donors, compare_aliases);
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (kept == 0 || compare_aliases(&donors[kept - 1], &donors[i])) donors[kept++] = donors[i];
+    }
+    return kept;
+}
+
 // donors = "{" ("(" int "," index ")" ("," …)*)? "}"
 bool hlo_read_donors(HloReader *r, HloAliases *out) {
     HloItems items = {0};
@@ -97,12 +106,7 @@ bool hlo_read_donors(HloReader *r, HloAliases *out) {
     }
     if (!hlo_expect(r, HLO_TOK_RBRACE, "Expects '}' at the end of buffer donor description")) return false;
     HloAlias *donors = hlo_items_copy(r, &items, sizeof *donors);
-    if (items.count > 1) qsort(donors, items.count, sizeof *donors, compare_aliases);
-    size_t kept = 0;
-    for (size_t i = 0; i < items.count; i++) {
-        if (kept == 0 || compare_aliases(&donors[kept - 1], &donors[i])) donors[kept++] = donors[i];
-    }
-    *out = (HloAliases){donors, kept};
+    *out = (HloAliases){donors, hlo_sort_donors(donors, items.count)};
     return true;
 }
 

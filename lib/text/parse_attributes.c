@@ -210,8 +210,7 @@ static bool all_zero(const HloDims *dims) {
     return true;
 }
 
-// A list or struct that says no more than its absence.
-static bool says_nothing(HloAttrKind kind, const void *data) {
+bool hlo_attr_says_nothing(HloAttrKind kind, const void *data) {
     switch ((int)kind) {
     case HLO_KIND_PRECISIONS: return all_zero(data);
     case HLO_KIND_DIMS: return ((const HloDims *)data)->count == 0;
@@ -251,7 +250,7 @@ static bool read_value(HloReader *r, HloLine *line, HloInstruction *inst, HloAtt
         return true;
     }
     bool required = use.rule == HLO_USE_REQUIRED || (use.rule == HLO_USE_ALWAYS && info->kind == HLO_KIND_DIMS);
-    if (!required && info->kind > HLO_KIND_TEXT && says_nothing(info->kind, attr.data)) keep = false;
+    if (!required && info->kind > HLO_KIND_TEXT && hlo_attr_says_nothing(info->kind, attr.data)) keep = false;
     if (use.rule == HLO_USE_INPUT_ONLY || (!keep && !required)) return true;
     hlo_set_attr(r->m, inst, attr);
     return true;

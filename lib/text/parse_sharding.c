@@ -18,8 +18,7 @@ typedef struct Items {
 
 // ---- items ----------------------------------------------------------------------------------------------
 
-// Metadata of this type is how the reduction of an unreduced sharding is written; it is no metadata.
-static bool take_reduction(const HloMetadata *md, HloReduction *out) {
+bool hlo_metadata_is_reduction(const HloMetadata *md, HloReduction *out) {
     if (!md->op_type || strcmp(md->op_type, "sdy::reduction_op") || !md->op_name) return false;
     if (strcmp(md->op_name, "SUM") == 0)
         *out = HLO_REDUCTION_SUM;
@@ -35,7 +34,7 @@ static bool take_reduction(const HloMetadata *md, HloReduction *out) {
 static bool read_one_metadata(HloReader *r, Items *items) {
     const HloMetadata *md;
     if (!hlo_read_metadata(r, &md)) return false;
-    if (!take_reduction(md, &items->reduction)) hlo_vec_push(r->scratch, &items->metadata, md);
+    if (!hlo_metadata_is_reduction(md, &items->reduction)) hlo_vec_push(r->scratch, &items->metadata, md);
     return true;
 }
 

@@ -123,7 +123,7 @@ static const char *reduction_word(HloReduction reduction) {
     return "SUM";
 }
 
-static bool has_reduction(const HloSharding *s) {
+bool hlo_sharding_shows_reduction(const HloSharding *s) {
     if (s->kind == HLO_SHARDING_NAMED) return false;  // written with its axes
     if (s->kind == HLO_SHARDING_UNREDUCED || s->reduction != HLO_REDUCTION_SUM) return true;
     for (size_t i = 0; i < s->subgroup_count; i++) {
@@ -134,7 +134,7 @@ static bool has_reduction(const HloSharding *s) {
 
 // The entries behind `metadata=`. The reduction is written as one more entry, the last.
 static void put_sharding_metadata(HloBuffer *out, const HloSharding *s, bool always_list) {
-    bool reduction = has_reduction(s);
+    bool reduction = hlo_sharding_shows_reduction(s);
     size_t count = s->metadata_count + reduction;
     bool list = always_list || count > 1;
     hlo_put_string(out, list ? "metadata={{" : "metadata={");
@@ -174,7 +174,7 @@ static void put_classic(HloBuffer *out, const HloSharding *s, bool metadata) {
         hlo_put_string(out, s->group == HLO_SHARD_AS ? " shard_as " : " shard_like ");
         hlo_put_int(out, s->group_id);
     }
-    if (metadata && (s->metadata_count || has_reduction(s))) {
+    if (metadata && (s->metadata_count || hlo_sharding_shows_reduction(s))) {
         hlo_put_char(out, ' ');
         put_sharding_metadata(out, s, false);
     }

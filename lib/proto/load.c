@@ -27,19 +27,37 @@ HloFlagSet hlo_load_flags(HloLoadOptions *options) {
 static const char separator[] = "// -----";
 static const char stray[] = "// ---";
 
-static HloStatus check_format(const char *path, const char *format) {
-    static const char *const later[] = {"pb", "pbtxt", "textproto", "riegeli", "stablehlo", "mhlo"};
+typedef enum Format { FORMAT_TEXT, FORMAT_PROTO, FORMAT_PROTO_TEXT } Format;
+
+typedef struct FormatName {
+    const char *name;
+    Format format;
+} FormatName;
+
+static const FormatName formats[] = {{"hlo", FORMAT_TEXT},
+                                     {"txt", FORMAT_TEXT},
+                                     {"pb", FORMAT_PROTO},
+                                     {"pbtxt", FORMAT_PROTO_TEXT},
+                                     {"textproto", FORMAT_PROTO_TEXT}};
+
+static HloStatus find_format(const char *path, const char *format, Format *out) {
+    static const char *const later[] = {"riegeli", "stablehlo", "mhlo"};
     bool by_extension = !format || !*format;
     if (by_extension) format = hlo_file_extension(path);
-    if (strcmp(format, "hlo") == 0 || strcmp(format, "txt") == 0) return hlo_ok();
+    for (size_t i = 0; i < HLO_COUNT(formats); i++) {
+        if (strcmp(format, formats[i].name)) continue;
+        *out = formats[i].format;
+        return hlo_ok();
+    }
     for (size_t i = 0; i < HLO_COUNT(later); i++) {
         if (strcmp(format, later[i]) == 0) {
-            return hlo_error(HLO_UNIMPLEMENTED, "'%s': format '%s' cannot be read yet, only hlo and txt", path, format);
+            return hlo_error(HLO_UNIMPLEMENTED, "'%s': format '%s' cannot be read yet, only hlo, txt, pb and pbtxt",
+                             path, format);
         }
     }
     return hlo_error(HLO_INVALID_ARGUMENT,
                      by_extension
-                         ? "'%s' has the extension '%s', which tells no format; say --format=hlo"
+                         ? "'%s' has the extension '%s', which tells no format; say --format=hlo, pb or pbtxt"
                          : "'%s': unknown format '%s'; expected hlo, txt, stablehlo, mhlo, pb, pbtxt or riegeli",
                      path, format);
 }
@@ -120,13 +138,26 @@ static HloStatus parse_all(const char *path, HloStringView text, const HloLoadOp
     return hlo_ok();
 }
 
+static HloStatus read_proto(const char *path, HloStringView bytes, Format format, const HloLoadOptions *options,
+                            HloModuleList *list) {
+    HloProtoRead read = {.file_name = strcmp(path, "-") == 0 ? "<stdin>" : path, .notes = options->notes};
+    HloProtoForm form = format == FORMAT_PROTO ? HLO_PROTO_BINARY : HLO_PROTO_TEXT;
+    HloModule *m = NULL;
+    HLO_TRY(hlo_error_context(hlo_proto_read_module(bytes, form, &read, &m, &list->snapshot), "%s", read.file_name));
+    return append(list, m);
+}
+
 HloStatus hlo_modules_load(const char *path, const HloLoadOptions *options, HloModuleList *out) {
-    HLO_TRY(check_format(path, options->format));
+    Format format = FORMAT_TEXT;
+    HLO_TRY(find_format(path, options->format, &format));
     if (options->max_errors < 0) return hlo_error(HLO_INVALID_ARGUMENT, "--max-errors must not be negative");
     HloBuffer text = {0};
     HloModuleList list = {0};
     HloStatus status = hlo_file_read(path, &text);
-    if (hlo_is_ok(status)) status = parse_all(path, (HloStringView){text.data, text.size}, options, &list);
+    HloStringView bytes = {text.data, text.size};
+    if (hlo_is_ok(status))
+        status = format == FORMAT_TEXT ? parse_all(path, bytes, options, &list)
+                                       : read_proto(path, bytes, format, options, &list);
     hlo_buffer_free(&text);
     if (hlo_is_ok(status))
         *out = list;
