@@ -203,7 +203,14 @@ static HloStatus process_modules(Run *run, const HloModuleList *modules) {
     return status;
 }
 
-static HloStatus process_input(Run *run, const char *path) {
+// What protocol buffers hold and a module does not, a line each.
+static void show_notes(const HloBuffer *notes) {
+    for (const char *line = notes->data, *end; line && (end = strchr(line, '\n')); line = end + 1)
+        fprintf(stderr, "warning: %.*s\n", (int)(end - line), line);
+}
+
+static HloStatus load_modules(Run *run, const char *path, HloModuleList *modules) {
+    HloBuffer notes = {0};
     run->load.format = run->options.format;
     run->load.split = run->options.split_input_file;
     run->load.drop_zero_sign = !run->options.keep_negative_zero;
@@ -216,7 +223,7 @@ static HloStatus process_input(Run *run, const char *path) {
 
 static HloStatus process_input(Run *run, const char *path) {
     HloModuleList modules;
-    HLO_TRY(load(run, path, &modules));
+    HLO_TRY(load_modules(run, path, &modules));
     HloStatus status = hlo_ok();
     if (emits(run, "pb") && modules.count != 1)
         status = hlo_error(HLO_INVALID_ARGUMENT, "--emit=pb writes one module, but the input has %zu", modules.count);
