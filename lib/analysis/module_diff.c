@@ -6,56 +6,11 @@
 
 // ---- lines and their names ------------------------------------------------------------------------------
 
-static bool is_name_char(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
-           c == '-';
-}
-
-static const char *past_quotes(const char *at, const char *end) {
-    for (at++; at < end && *at != '"'; at++) {
-        if (*at == '\\') at++;
-    }
-    return at < end ? at + 1 : end;
-}
-
-bool hlo_diff_next_name(NameScan *scan) {
-    const char *word = scan->at;
-    while (scan->at < scan->end) {
-        char c = *scan->at;
-        if (c == '"') {
-            word = scan->at = past_quotes(scan->at, scan->end);
-            continue;
-        }
-        if (c == '=' && scan->at > word) {
-            scan->key = word;
-            scan->key_size = (size_t)(scan->at - word);
-        }
-        scan->at++;
-        if (c == '%') {
-            const char *start = scan->at;
-            while (scan->at < scan->end && is_name_char(*scan->at)) scan->at++;
-            scan->name = (HloStringView){start, (size_t)(scan->at - start)};
-            return true;
-        }
-        if (!is_name_char(c)) word = scan->at;
-    }
-    return false;
-}
-
-bool hlo_diff_names_callee(const NameScan *scan) {
-    for (int id = 0; id < HLO_ATTR_COUNT; id++) {
-        const HloAttrInfo *info = hlo_attr_info((HloAttrId)id);
-        if (info->kind != HLO_KIND_COMPUTATION && info->kind != HLO_KIND_COMPUTATIONS) continue;
-        if (info->name_size == scan->key_size && memcmp(info->name, scan->key, scan->key_size) == 0) return true;
-    }
-    return false;
-}
-
 static uint64_t hash_without_names(HloStringView line) {
-    NameScan scan = {.at = line.data, .end = line.data + line.size};
+    HloLineNames scan = {.at = line.data, .end = line.data + line.size};
     uint64_t hash = line.size == 0;
     const char *from = line.data;
-    while (hlo_diff_next_name(&scan)) {
+    while (hlo_line_names_next(&scan)) {
         hash = hlo_hash_bytes(from, (size_t)(scan.name.data - from), hash);
         from = scan.at;
     }

@@ -7,6 +7,7 @@
 #ifndef HLO_ANALYSIS_MODULE_DIFF_H
 #define HLO_ANALYSIS_MODULE_DIFF_H
 
+#include "hlo/line_names.h"
 #include "hlo/module_diff.h"
 
 enum { NO_PARTNER = UINT32_MAX };
@@ -45,16 +46,5 @@ bool *hlo_diff_in_order(HloArena *scratch, const DiffComp *before);
 // Makes the rows of a computation, or of two that belong together; either may be NULL.
 void hlo_diff_rows(HloArena *arena, const DiffSide *side, const DiffComp *before, const DiffComp *after,
                    HloComputationDiff *out);
-
-// The next name from *at on, `%` left out; false at the end of the line. *callee tells that it is a computation's.
-// Texts in quotes are skipped.
-typedef struct NameScan {
-    const char *at, *end;
-    const char *key;  // where the last attribute's key starts, before its `=`
-    size_t key_size;
-    HloStringView name;
-} NameScan;
-bool hlo_diff_next_name(NameScan *scan);
-bool hlo_diff_names_callee(const NameScan *scan);
 
 #endif

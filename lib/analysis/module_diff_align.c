@@ -31,8 +31,8 @@ bool *hlo_diff_in_order(HloArena *scratch, const DiffComp *before) {
 // ---- what a pair is -------------------------------------------------------------------------------------
 
 // The name that `before` and its module have after the change for a name in one of its lines.
-static const char *new_name(const DiffSide *side, const DiffComp *before, const NameScan *scan, bool own) {
-    if (!own && hlo_diff_names_callee(scan)) {
+static const char *new_name(const DiffSide *side, const DiffComp *before, const HloLineNames *scan, bool own) {
+    if (!own && hlo_line_names_callee(scan)) {
         const DiffComp *callee = hlo_map_find_text(&side->names, scan->name.data, scan->name.size);
         return callee && callee->other ? callee->other->comp->name : NULL;
     }
@@ -51,9 +51,9 @@ static bool take(HloStringView *line, const char *text, size_t size) {
 
 // Whether the lines are the same once every name is replaced by that of its partner.
 static bool says_the_same(const DiffSide *side, const DiffComp *before, HloStringView old, HloStringView new) {
-    NameScan scan = {.at = old.data, .end = old.data + old.size};
+    HloLineNames scan = {.at = old.data, .end = old.data + old.size};
     const char *from = old.data;
-    for (bool own = true; hlo_diff_next_name(&scan); own = false) {
+    for (bool own = true; hlo_line_names_next(&scan); own = false) {
         const char *name = new_name(side, before, &scan, own);
         if (!name || !take(&new, from, (size_t)(scan.name.data - from)) || !take(&new, name, strlen(name))) return false;
         from = scan.at;
