@@ -80,8 +80,8 @@ void hlo_print_header(const HloModule *m, const HloPrintOptions *options, HloBuf
 void hlo_print_computation(const HloComputation *comp, const HloPrintOptions *options, HloBuffer *out);
 // One instruction line without indentation, `ROOT` and newline.
 void hlo_print_instruction(const HloInstruction *inst, const HloPrintOptions *options, HloBuffer *out);
-// The instruction's attributes without called computations, each behind a newline: `\ndimensions={1}`. Scratch memory is
-// for names that the options make.
+// The instruction's attributes without called computations, each behind a newline: `\ndimensions={1}`; the numbers of
+// dimensions of a dot, gather or scatter share a line. Scratch memory is for names that the options make.
 void hlo_print_attributes(const HloInstruction *inst, const HloPrintOptions *options, HloArena *scratch,
                           HloBuffer *out);
 

@@ -136,7 +136,7 @@ static void put_rules(Dot *dot) {
         put_rules_for(out, "node", dot->node_at[graph_number(&dot->graph, edge->from)], k + 1, blue);
         size_t end = edge->to ? dot->node_at[graph_number(&dot->graph, edge->to)] : dot->root_node;
         put_rules_for(out, "node", end, k + 1, red);
-        if (is_drawn_fusion(dot, from) && hlo_is_root(edge->from) && from != to)
+        if (to && is_drawn_fusion(dot, from) && hlo_is_root(edge->from) && from != to)
             put_rules_for(out, "clust", dot->cluster_at[from->id], k + 1, blue);
         if (to && is_drawn_fusion(dot, to) && edge->to->op == HLO_OP_PARAMETER)
             put_rules_for(out, "clust", dot->cluster_at[to->id], k + 1, red);

@@ -302,23 +302,46 @@ void graph_put_title(HloBuffer *out, const Graph *g) {
 
 // ---- tooltips -------------------------------------------------------------------------------------------
 
-// From the innermost frame outward. Parents come before their children, so the loop ends.
-static void put_frames(HloBuffer *out, const HloFrames *frames, int64_t id) {
-    for (int64_t steps = 0; id > 0 && (uint64_t)id <= frames->frame_count && steps < (int64_t)frames->frame_count;
-         steps++) {
-        const HloStackFrame *frame = &frames->frames[id - 1];
-        id = frame->parent_frame_id;
-        int64_t at = frame->file_location_id;
-        if (at < 1 || (uint64_t)at > frames->location_count) continue;
-        const HloFileLocation *location = &frames->locations[at - 1];
-        size_t file = (size_t)location->file_name_id, function = (size_t)location->function_name_id;
-        if (out->size) hlo_put_char(out, '\n');
-        if (file - 1 < frames->file_name_count) put_text(out, frames->file_names[file - 1]);
-        hlo_put_char(out, ':');
-        if (function - 1 < frames->function_name_count) put_text(out, frames->function_names[function - 1]);
-        hlo_putf(out, ":%d", location->line);
-        if (location->column) hlo_putf(out, ":%d", location->column);
+// Names of files and functions keep `<` and `>`; what would end the tooltip is escaped.
+static void put_plain(HloBuffer *out, const char *text) {
+    for (const char *p = text; *p; p++) {
+        if (*p == '"')
+            hlo_put_string(out, "&quot;");
+        else if (*p == '\\')
+            hlo_put_string(out, "\\\\");
+        else
+            hlo_put_char(out, (unsigned char)*p < ' ' ? ' ' : *p);
     }
+}
+
+static const char *name_at(const char *const *names, size_t count, int32_t id) {
+    return id > 0 && (size_t)id <= count ? names[id - 1] : "";
+}
+
+static void put_location(HloBuffer *out, const HloFrames *frames, const HloFileLocation *location) {
+    if (out->size) hlo_put_char(out, '\n');
+    put_plain(out, name_at(frames->file_names, frames->file_name_count, location->file_name_id));
+    hlo_put_char(out, ':');
+    put_plain(out, name_at(frames->function_names, frames->function_name_count, location->function_name_id));
+    hlo_putf(out, ":%d", location->line);
+    if (location->column) hlo_putf(out, ":%d", location->column);
+}
+
+// From the innermost frame outward. A table with a cycle ends after as many steps as it has frames.
+static void put_frames(HloBuffer *out, const HloFrames *frames, int64_t id) {
+    for (size_t steps = 0; id > 0 && (size_t)id <= frames->frame_count && steps < frames->frame_count; steps++) {
+        const HloStackFrame *frame = &frames->frames[id - 1];
+        int64_t at = frame->file_location_id;
+        id = frame->parent_frame_id;
+        if (at > 0 && (size_t)at <= frames->location_count) put_location(out, frames, &frames->locations[at - 1]);
+    }
+}
+
+static void put_source(HloBuffer *out, const HloMetadata *metadata) {
+    if (!metadata->source_file || !*metadata->source_file || !metadata->source_line) return;
+    hlo_put_string(out, out->size ? "\nsource: " : "source: ");
+    put_plain(out, metadata->source_file);
+    hlo_putf(out, ":%d", metadata->source_line);
 }
 
 void graph_put_origin(HloBuffer *out, const HloInstruction *inst) {
@@ -330,11 +353,7 @@ void graph_put_origin(HloBuffer *out, const HloInstruction *inst) {
         hlo_put_string(&text, text.size ? "\nop_type: " : "op_type: ");
         put_text(&text, metadata->op_type);
     }
-    if (metadata->source_file && *metadata->source_file && metadata->source_line) {
-        hlo_put_string(&text, text.size ? "\nsource: " : "source: ");
-        put_text(&text, metadata->source_file);
-        hlo_putf(&text, ":%d", metadata->source_line);
-    }
+    put_source(&text, metadata);
     put_frames(&text, &inst->comp->m->frames, metadata->stack_frame_id);
     out->failed |= text.failed;
     if (text.size) hlo_put(out, text.data, text.size);

@@ -71,6 +71,21 @@ static void order_items(Page *page, const GraphEdge *edge) {
     if (from != to) hlo_vec_push(&page->graph.scratch, &to->before, from);
 }
 
+// Escaped once more for the page: what the tooltip escapes stays readable.
+static const char *tooltip_of(Page *page, const HloInstruction *inst) {
+    HloBuffer plain = {0};
+    graph_put_origin(&plain, inst);
+    page->text.failed |= plain.failed;
+    for (const char *p = plain.size ? plain.data : ""; *p; p++) {
+        if (*p == '<' || *p == '>')
+            graph_put_escaped(&page->text, p, 1);
+        else
+            hlo_put_char(&page->text, *p);
+    }
+    hlo_buffer_free(&plain);
+    return take_text(page);
+}
+
 static void add_node(void *data, const HloInstruction *inst) {
     Page *page = data;
     GraphItem *item = add_item(page);
@@ -78,8 +93,7 @@ static void add_node(void *data, const HloInstruction *inst) {
     item->colours = graph_colours(&page->graph, inst);
     graph_put_node_text(&page->graph, &page->text, inst);
     item->text = take_text(page);
-    graph_put_origin(&page->text, inst);
-    item->tooltip = take_text(page);
+    item->tooltip = tooltip_of(page, inst);
     graph_size_item(item);
     page->item_of[graph_number(&page->graph, inst)] = item;
     while (page->calls.count && ((const GraphEdge *)page->calls.items[page->calls.count - 1])->to == inst) {

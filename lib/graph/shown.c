@@ -20,7 +20,7 @@ void graph_start(Graph *g, const HloComputation *comp, const HloGraphOptions *op
     }
     g->drawn = hlo_bits_new(&g->scratch, m->computation_id_limit);
     g->print = hlo_print_default();
-    g->print.metadata = g->print.backend_config = false;
+    g->print.metadata = g->print.backend_config = g->print.original_value = false;
     g->print.callees = HLO_CALLEES_OFF;
 }
 

@@ -64,25 +64,25 @@ static void put_instruction(Walk *w, const HloInstruction *inst) {
 
 // ---- computations ---------------------------------------------------------------------------------------
 
-static void enter(Walk *w, const HloInstruction *caller, const HloComputation *comp) {
-    Frame *frame = HLO_NEW(&w->g->scratch, Frame);
-    *frame = (Frame){w->top, caller, comp, comp->first, 0};
-    w->top = frame;
-    if (caller) w->visitor->begin_cluster(w->visitor->data, caller, comp);
-}
-
 static void put_call_edge(Walk *w, const HloInstruction *caller, const HloComputation *comp) {
     if (caller->op == HLO_OP_FUSION) return;
     const HloInstruction *from = graph_source(w->g, comp->root);
     if (from) put_edge(w, (GraphEdge){GRAPH_CALL, from, caller, 0, comp});
 }
 
+// The arrow from a callee to its caller comes first, before either is drawn.
+static void enter(Walk *w, const HloInstruction *caller, const HloComputation *comp) {
+    if (caller) put_call_edge(w, caller, comp);
+    Frame *frame = HLO_NEW(&w->g->scratch, Frame);
+    *frame = (Frame){w->top, caller, comp, comp->first, 0};
+    w->top = frame;
+    if (caller) w->visitor->begin_cluster(w->visitor->data, caller, comp);
+}
+
 static void leave(Walk *w) {
     const Frame *frame = w->top;
     w->top = frame->outer;
-    if (!frame->caller) return;
-    w->visitor->end_cluster(w->visitor->data, frame->comp);
-    put_call_edge(w, frame->caller, frame->comp);
+    if (frame->caller) w->visitor->end_cluster(w->visitor->data, frame->comp);
 }
 
 // The next callee of the instruction at hand; false when all are done.
