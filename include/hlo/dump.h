@@ -44,12 +44,9 @@ HLO_MUST_USE HloStatus hlo_dump_stage(HloDump *dump, const HloModule *m, const c
 HLO_MUST_USE HloStatus hlo_dump_text(HloDump *dump, const char *suffix, HloStringView text);
 HLO_MUST_USE HloStatus hlo_dump_bytes(HloDump *dump, const char *suffix, HloStringView bytes);
 
-// Dumps between the passes that the patterns find (dump chapter, §2.5):
-// `module_0000.m.STEP.PIPELINE.after_A.before_B.txt`. *out is NULL when no passes are asked for, and dies with the
+// Dumps between the passes that the patterns find (dump chapter, §2.5), and inside those that have steps:
+// `module_0000.m.STEP.PIPELINE.after_A.before_B.txt`, `module_0000.m.STEP.PASS.POINT.txt`. *out is NULL when no passes are asked for, and dies with the
 // dump. The runner is the one that the observer is given to.
 HLO_MUST_USE HloStatus hlo_dump_observe(HloDump *dump, const HloRunner *runner, const HloPassObserver **out);
-
-// Dumps a moment inside a pass, `module_0000.m.STEP.PASS.POINT.txt`, when the pattern of passes finds its name.
-HLO_MUST_USE HloStatus hlo_dump_inside(HloDump *dump, const char *pass, const char *point, const HloModule *m);
 
 #endif

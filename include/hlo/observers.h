@@ -91,6 +91,8 @@ typedef struct HloDumpHook {
     // Called at the start of every pipeline and after every element of one, changed or not. A failure ends the run.
     HloStatus (*dump)(void *data, const HloDumpPoint *point, const HloModule *m);
     void *data;
+    // Called inside passes that have steps; NULL: nobody.
+    HloStatus (*inside)(void *data, const char *pass, const char *point, const HloModule *m);
 } HloDumpHook;
 
 HLO_MUST_USE HloStatus hlo_observe_dump(const HloRunner *runner, HloDumpHook hook, HloPassObserver **out);

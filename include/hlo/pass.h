@@ -11,6 +11,7 @@
 
 typedef struct HloPass HloPass;
 typedef struct HloPassContext HloPassContext;
+typedef struct HloPassObserver HloPassObserver;
 
 typedef enum HloOptionKind { HLO_OPTION_BOOL, HLO_OPTION_INT, HLO_OPTION_STRING } HloOptionKind;
 
@@ -62,11 +63,16 @@ struct HloPassContext {
     HloArena *scratch;          // reset after the pass
     HloRewriteLog *log;         // never NULL
     HloFuel *fuel;              // of this pass; NULL: no bound
+    const HloPassObserver *const *observers;  // of the run; none for a pass that runs inside another
+    size_t observer_count;
 };
 
 // Runs another registered pass with its default options as part of this one (call-inliner ends with dce). Its rewrites
 // count under its own name; observers do not see it.
 HLO_MUST_USE HloStatus hlo_pass_run_inside(HloPassContext *cx, const char *name, HloModule *m, bool *changed);
+
+// Tells the observers that the pass has come to a point, such as "after adding special-case copies".
+HLO_MUST_USE HloStatus hlo_pass_reach(const HloPassContext *cx, const char *point, const HloModule *m);
 
 bool hlo_option_bool(const HloPassContext *cx, const char *name);
 int64_t hlo_option_int(const HloPassContext *cx, const char *name);
@@ -130,7 +136,6 @@ void hlo_pipeline_put_absent(const HloElement *pipeline, HloBuffer *out);
 
 // ---- observers ------------------------------------------------------------------------------------------
 
-typedef struct HloPassObserver HloPassObserver;
 struct HloPassObserver {
     void *data;
     // Any of these may be NULL. `pipeline` is the innermost pipeline that holds the element; an element is a pass, a
@@ -141,6 +146,8 @@ struct HloPassObserver {
     HloStatus (*before_pass)(void *data, const HloElement *pipeline, const HloElement *element, const HloModule *m);
     HloStatus (*after_pass)(void *data, const HloElement *pipeline, const HloElement *element, const HloModule *m,
                             bool changed);
+    // A pass that has steps has done one (hlo_pass_reach).
+    HloStatus (*at_point)(void *data, const HloPass *pass, const char *point, const HloModule *m);
     // A fixed point begins an iteration (the first is 1), and: it stops at its limit.
     HloStatus (*before_iteration)(void *data, const HloElement *fix, const HloModule *m, int64_t iteration);
     HloStatus (*at_limit)(void *data, const HloElement *fix, const HloModule *m);

@@ -162,15 +162,18 @@ static HloStatus dump_point(void *data, const HloDumpPoint *point, const HloModu
     return status;
 }
 
+// The pattern of pipelines has no say inside a pass, nor has `.*` its meaning (§8.5).
+static HloStatus dump_inside(void *data, const char *pass, const char *point, const HloModule *m) {
+    HloDump *dump = data;
+    if (!hlo_dump_wants(dump) || !finds_pass(dump, pass)) return hlo_ok();
+    return dump_step(dump, m, pass, point);
+}
+
 HloStatus hlo_dump_observe(HloDump *dump, const HloRunner *runner, const HloPassObserver **out) {
     *out = NULL;
     if (!dump || !dump->passes) return hlo_ok();
-    HLO_TRY(hlo_observe_dump(runner, (HloDumpHook){dump_point, dump}, &dump->observer));
+    HLO_TRY(hlo_observe_dump(runner, (HloDumpHook){.dump = dump_point, .inside = dump_inside, .data = dump},
+                             &dump->observer));
     *out = dump->observer;
     return hlo_ok();
-}
-
-HloStatus hlo_dump_inside(HloDump *dump, const char *pass, const char *point, const HloModule *m) {
-    if (!hlo_dump_wants(dump) || !dump->passes || !finds_pass(dump, pass)) return hlo_ok();
-    return dump_step(dump, m, pass, point);
 }

@@ -20,10 +20,16 @@ static HloStatus after_pass(void *data, const HloElement *pipeline, const HloEle
     return dump->hook.dump(dump->hook.data, &point, m);
 }
 
+static HloStatus at_point(void *data, const HloPass *pass, const char *point, const HloModule *m) {
+    const Dump *dump = data;
+    return dump->hook.inside ? dump->hook.inside(dump->hook.data, pass->name, point, m) : hlo_ok();
+}
+
 HloStatus hlo_observe_dump(const HloRunner *runner, HloDumpHook hook, HloPassObserver **out) {
     HLO_TRY(hlo_observer_new(sizeof(Dump), out));
     *(Dump *)(*out)->data = (Dump){runner, hook};
     (*out)->before_pipeline = before_pipeline;
     (*out)->after_pass = after_pass;
+    (*out)->at_point = at_point;
     return hlo_ok();
 }

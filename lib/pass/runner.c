@@ -23,7 +23,13 @@ static HloFuel *find_fuel(const HloRewriteLog *log, const HloPass *pass) {
 
 static HloStatus run_pass(Run *run, const HloPass *pass, const char *const *values, bool *changed) {
     HloRewriteLog *log = &run->runner->log;
-    HloPassContext cx = {pass, values, &run->scratch, log, find_fuel(log, pass)};
+    HloPassContext cx = {.pass = pass,
+                         .values = values,
+                         .scratch = &run->scratch,
+                         .log = log,
+                         .fuel = find_fuel(log, pass),
+                         .observers = run->runner->observers,
+                         .observer_count = run->runner->observer_count};
     HloStatus status = pass->run(&cx, run->m, changed);
     hlo_arena_reset(&run->scratch);
     if (!hlo_is_ok(status)) return hlo_error_context(status, "%s", pass->name);
@@ -37,10 +43,18 @@ static HloStatus run_pass(Run *run, const HloPass *pass, const char *const *valu
 HloStatus hlo_pass_run_inside(HloPassContext *cx, const char *name, HloModule *m, bool *changed) {
     const HloPass *pass = hlo_pass_find(name, strlen(name));
     if (!pass) return hlo_error(HLO_INTERNAL, "pass %s needs pass %s, which is not registered", cx->pass->name, name);
-    HloPassContext inner = {pass, NULL, cx->scratch, cx->log, find_fuel(cx->log, pass)};
+    HloPassContext inner = {.pass = pass, .scratch = cx->scratch, .log = cx->log, .fuel = find_fuel(cx->log, pass)};
     bool inner_changed = false;
     HLO_TRY(pass->run(&inner, m, &inner_changed));
     *changed |= inner_changed;
+    return hlo_ok();
+}
+
+HloStatus hlo_pass_reach(const HloPassContext *cx, const char *point, const HloModule *m) {
+    for (size_t k = 0; k < cx->observer_count; k++) {
+        const HloPassObserver *o = cx->observers[k];
+        if (o->at_point) HLO_TRY(o->at_point(o->data, cx->pass, point, m));
+    }
     return hlo_ok();
 }
 

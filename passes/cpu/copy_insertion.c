@@ -127,13 +127,16 @@ static HloStatus run(HloPassContext *cx, HloModule *m, bool *changed) {
     HLO_TRY(analyse_for_copies(&work));
     HLO_TRY(add_copies(&work));
     HLO_TRY(clean_up(&work));
+    HLO_TRY(hlo_pass_reach(cx, "after adding copies to resolve interference", m));
     HLO_TRY(analyse_for_copies(&work));
     const Sequence *kept = keep_schedule(&work);
     hlo_module_update_schedule(m, work.scratch);
     remove_copies(&work);
     put_schedule_back(&work, kept);
+    HLO_TRY(hlo_pass_reach(cx, "after removing unnecessary copies", m));
     HLO_TRY(analyse_for_copies(&work));
     add_special_copies(&work);
+    HLO_TRY(hlo_pass_reach(cx, "after adding special-case copies", m));
     HLO_TRY(clean_up(&work));
     *changed = true;  // as the reference: always
     return work.rw.failure;
