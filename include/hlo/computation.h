@@ -67,7 +67,7 @@ static inline size_t hlo_parameter_count(const HloComputation *comp) {
     return comp->parameters.count;
 }
 static inline HloInstruction *hlo_parameter(const HloComputation *comp, size_t k) {
-    return comp->parameters.items[k];
+    return (HloInstruction *)comp->parameters.items[k];
 }
 
 // Called by a fusion instruction.

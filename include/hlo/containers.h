@@ -88,7 +88,7 @@ static inline uint64_t hlo_load_u32(const void *at) {
 }
 // Sixteen bytes a step; the last step reads two words that may overlap, so no size needs a loop over bytes.
 static inline uint64_t hlo_hash_bytes(const void *data, size_t size, uint64_t seed) {
-    const unsigned char *p = data;
+    const unsigned char *p = (const unsigned char *)data;
     uint64_t hash = seed ^ (size * 0x9e3779b97f4a7c15u);
     size_t left = size;
     for (; left > 16; left -= 16, p += 16)
@@ -107,7 +107,7 @@ static inline uint64_t hlo_hash_bytes(const void *data, size_t size, uint64_t se
 }
 // memcmp(…) == 0 for the short texts that names are.
 static inline bool hlo_same_bytes(const void *a, const void *b, size_t size) {
-    const char *x = a, *y = b;
+    const char *x = (const char *)a, *y = (const char *)b;
     if (size > 16 || size == 0) return memcmp(x, y, size) == 0;
     if (size >= 8)
         return hlo_load_u64(x) == hlo_load_u64(y) && hlo_load_u64(x + size - 8) == hlo_load_u64(y + size - 8);

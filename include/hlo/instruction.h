@@ -88,7 +88,7 @@ static inline int64_t hlo_parameter_number(const HloInstruction *inst) {
 }
 // The value of a constant; NULL on any other opcode.
 static inline const HloLiteral *hlo_constant(const HloInstruction *inst) {
-    return inst->op == HLO_OP_CONSTANT ? hlo_data(inst, HLO_ATTR_VALUE) : NULL;
+    return inst->op == HLO_OP_CONSTANT ? (const HloLiteral *)hlo_data(inst, HLO_ATTR_VALUE) : NULL;
 }
 
 // The value of one of its frontend attributes, or NULL.
@@ -97,28 +97,28 @@ const char *hlo_frontend_attribute(const HloInstruction *inst, const char *key);
 // ---- edges ----------------------------------------------------------------------------------------------
 
 static inline HloInstruction *hlo_operand(const HloInstruction *inst, size_t k) {
-    return inst->operands.items[k];
+    return (HloInstruction *)inst->operands.items[k];
 }
 static inline size_t hlo_operand_count(const HloInstruction *inst) {
     return inst->operands.count;
 }
 static inline HloInstruction *hlo_user(const HloInstruction *inst, size_t k) {
-    return inst->users.items[k];
+    return (HloInstruction *)inst->users.items[k];
 }
 static inline size_t hlo_user_count(const HloInstruction *inst) {
     return inst->users.count;
 }
 static inline HloComputation *hlo_called(const HloInstruction *inst, size_t k) {
-    return inst->called.items[k];
+    return (HloComputation *)inst->called.items[k];
 }
 
 // Control predecessors and successors: HloInstruction *, each once.
 static inline const HloVec *hlo_control_preds(const HloInstruction *inst) {
-    static const HloVec none;
+    static const HloVec none = {NULL, 0, 0};
     return inst->extra ? &inst->extra->control_preds : &none;
 }
 static inline const HloVec *hlo_control_succs(const HloInstruction *inst) {
-    static const HloVec none;
+    static const HloVec none = {NULL, 0, 0};
     return inst->extra ? &inst->extra->control_succs : &none;
 }
 
@@ -129,11 +129,11 @@ void hlo_remove_operand(HloInstruction *inst, size_t k);
 // Sets the callee in slot k, growing the list; keeps callers up to date when `inst` is in a computation.
 void hlo_set_called(HloInstruction *inst, size_t k, HloComputation *callee);
 void hlo_clear_called(HloInstruction *inst);
-// Moves all data uses of `old` (and its rootness) to `new`, which must be in the same computation. Shapes are
-// the caller's business.
-void hlo_replace_all_uses(HloInstruction *old, HloInstruction *new);
-// Moves one user's uses of `old` to `new`.
-void hlo_replace_uses_in(HloInstruction *user, HloInstruction *old, HloInstruction *new);
+// Moves all data uses of `old_inst` (and its rootness) to `new_inst`, which must be in the same computation. Shapes
+// are the caller's business.
+void hlo_replace_all_uses(HloInstruction *old_inst, HloInstruction *new_inst);
+// Moves one user's uses of `old_inst` to `new_inst`.
+void hlo_replace_uses_in(HloInstruction *user, HloInstruction *old_inst, HloInstruction *new_inst);
 
 // Adds `before` as a control predecessor of `inst` (once).
 void hlo_add_control_edge(HloInstruction *before, HloInstruction *inst);

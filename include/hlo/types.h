@@ -37,7 +37,7 @@ typedef struct HloTypeInfo {
     const char *name;
     int proto_number;
     int bits;  // of one element; 0 for types without elements
-    HloTypeClass class;
+    HloTypeClass type_class;
     int exponent_bits, mantissa_bits, bias;  // floats only
     HloFloatSpecials specials;
     int print_digits;
@@ -52,7 +52,7 @@ static inline int hlo_type_bits(HloType type) {
     return hlo_type_info(type)->bits;
 }
 static inline HloTypeClass hlo_type_class(HloType type) {
-    return hlo_type_info(type)->class;
+    return hlo_type_info(type)->type_class;
 }
 static inline bool hlo_type_is_float(HloType type) {
     return hlo_type_class(type) == HLO_CLASS_FLOAT;

@@ -129,12 +129,12 @@ HloType hlo_type_higher_precision(HloType a, HloType b) {
     int keys[2][5];
     for (int side = 0; side < 2; side++) {
         const HloTypeInfo *info = side ? y : x;
-        bool is_float = info->class == HLO_CLASS_FLOAT;
-        keys[side][0] = info->class == HLO_CLASS_COMPLEX;
+        bool is_float = info->type_class == HLO_CLASS_FLOAT;
+        keys[side][0] = info->type_class == HLO_CLASS_COMPLEX;
         keys[side][1] = is_float ? max_exponent(info) : -1;
         keys[side][2] = is_float ? info->mantissa_bits : -1;
         keys[side][3] = info->bits;
-        keys[side][4] = info->class == HLO_CLASS_SIGNED;
+        keys[side][4] = info->type_class == HLO_CLASS_SIGNED;
     }
     for (int i = 0; i < 5; i++) {
         if (keys[0][i] != keys[1][i]) return keys[0][i] > keys[1][i] ? a : b;

@@ -26,7 +26,7 @@ static bool float_fits_float(const HloTypeInfo *from, const HloTypeInfo *to) {
 }
 
 static int value_bits(const HloTypeInfo *t) {
-    return t->bits - (t->class == HLO_CLASS_SIGNED);
+    return t->bits - (t->type_class == HLO_CLASS_SIGNED);
 }
 
 static bool int_fits_float(const HloTypeInfo *from, const HloTypeInfo *to) {
@@ -35,7 +35,7 @@ static bool int_fits_float(const HloTypeInfo *from, const HloTypeInfo *to) {
 }
 
 static bool int_fits_int(const HloTypeInfo *from, const HloTypeInfo *to) {
-    if (from->class == HLO_CLASS_SIGNED && to->class == HLO_CLASS_UNSIGNED) return false;
+    if (from->type_class == HLO_CLASS_SIGNED && to->type_class == HLO_CLASS_UNSIGNED) return false;
     return value_bits(from) <= value_bits(to);
 }
 
@@ -47,12 +47,12 @@ static bool keeps_values(HloType from, HloType to) {
     }
     if (from == to) return true;
     const HloTypeInfo *f = hlo_type_info(from), *t = hlo_type_info(to);
-    if (t->class == HLO_CLASS_PRED || f->class == HLO_CLASS_COMPLEX) return false;
-    if (f->class == HLO_CLASS_PRED) return true;
-    if (t->class == HLO_CLASS_FLOAT) {
-        return f->class == HLO_CLASS_FLOAT ? float_fits_float(f, t) : int_fits_float(f, t);
+    if (t->type_class == HLO_CLASS_PRED || f->type_class == HLO_CLASS_COMPLEX) return false;
+    if (f->type_class == HLO_CLASS_PRED) return true;
+    if (t->type_class == HLO_CLASS_FLOAT) {
+        return f->type_class == HLO_CLASS_FLOAT ? float_fits_float(f, t) : int_fits_float(f, t);
     }
-    return f->class != HLO_CLASS_FLOAT && int_fits_int(f, t);
+    return f->type_class != HLO_CLASS_FLOAT && int_fits_int(f, t);
 }
 
 // ---- convert --------------------------------------------------------------------------------------------

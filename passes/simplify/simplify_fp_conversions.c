@@ -24,7 +24,7 @@ static bool is_float_convert(const HloInstruction *inst) {
 static bool keeps_all_values(HloType from, HloType to) {
     const HloTypeInfo *a = hlo_type_info(from), *b = hlo_type_info(to);
     int digits = b->mantissa_bits + 1;
-    switch (a->class) {
+    switch (a->type_class) {
     case HLO_CLASS_PRED: return true;
     case HLO_CLASS_SIGNED: return a->bits - 1 <= digits && b->specials == HLO_SPECIALS_IEEE;
     case HLO_CLASS_UNSIGNED: return a->bits <= digits && b->specials == HLO_SPECIALS_IEEE;

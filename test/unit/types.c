@@ -40,7 +40,7 @@ static void float_decode_then_encode_every_pattern_returns(void **state) {
     (void)state;
     for (int t = 0; t < HLO_TYPE_COUNT; t++) {
         const HloTypeInfo *info = hlo_type_info((HloType)t);
-        if (info->class != HLO_CLASS_FLOAT || info->bits > 16) continue;
+        if (info->type_class != HLO_CLASS_FLOAT || info->bits > 16) continue;
         for (uint64_t bits = 0; bits < (uint64_t)1 << info->bits; bits++) {
             uint64_t again = hlo_float_encode((HloType)t, hlo_float_decode((HloType)t, bits));
             if (again != bits)
@@ -54,7 +54,7 @@ static void float_encode_between_neighbours_rounds_to_even(void **state) {
     (void)state;
     for (int t = 0; t < HLO_TYPE_COUNT; t++) {
         const HloTypeInfo *info = hlo_type_info((HloType)t);
-        if (info->class != HLO_CLASS_FLOAT || info->bits > 16 || info->specials == HLO_SPECIALS_SCALE) continue;
+        if (info->type_class != HLO_CLASS_FLOAT || info->bits > 16 || info->specials == HLO_SPECIALS_SCALE) continue;
         for (uint64_t bits = 0; bits < (uint64_t)1 << (info->bits - 1); bits++) {
             double low = hlo_float_decode((HloType)t, bits), high = hlo_float_decode((HloType)t, bits + 1);
             if (!isfinite(low) || !isfinite(high) || high <= low) continue;
