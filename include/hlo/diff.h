@@ -19,9 +19,9 @@ typedef struct HloDiffOptions {
 void hlo_put_diff(HloBuffer *out, HloArena *scratch, HloStringView before, HloStringView after,
                   const HloDiffOptions *options);
 
-// The same for the texts of two modules, computation by computation of the same name: each has its hunks under its name.
-// Title and line numbers of the options are not used.
-void hlo_put_module_diff(HloBuffer *out, HloArena *scratch, HloStringView before, HloStringView after,
-                         const HloDiffOptions *options);
+// The same for the texts of two modules, computation by computation of the same name: each has its hunks under its
+// name. Title and line numbers of the options are not used.
+void hlo_put_module_text_diff(HloBuffer *out, HloArena *scratch, HloStringView before, HloStringView after,
+                              const HloDiffOptions *options);
 
 #endif

@@ -116,8 +116,8 @@ static HloStatus put_change(const Group *g, uint64_t k) {
     HloStatus status = read_dump(g, k - 1, &old);
     if (hlo_is_ok(status)) status = read_dump(g, k, &new);
     if (hlo_is_ok(status)) {
-        hlo_put_module_diff(d->report, &d->arena, (HloStringView){old.data, old.size},
-                            (HloStringView){new.data, new.size}, &options);
+        hlo_put_module_text_diff(d->report, &d->arena, (HloStringView){old.data, old.size},
+                                 (HloStringView){new.data, new.size}, &options);
     }
     hlo_buffer_free(&old);
     hlo_buffer_free(&new);

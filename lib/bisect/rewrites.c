@@ -91,8 +91,8 @@ static HloStatus show_diff(Bisection *b, const HloModule *before, const HloModul
     if (hlo_is_ok(status)) status = hlo_bisection_print(b, after, &new);
     if (hlo_is_ok(status)) {
         scratch.trap = b->arena->trap;
-        hlo_put_module_diff(&diff, &scratch, (HloStringView){old.data, old.size}, (HloStringView){new.data, new.size},
-                            &options);
+        hlo_put_module_text_diff(&diff, &scratch, (HloStringView){old.data, old.size},
+                                 (HloStringView){new.data, new.size}, &options);
         status = hlo_buffer_status(&diff);
     }
     if (hlo_is_ok(status)) b->result->diff = hlo_bisection_keep(b, &diff);
@@ -193,8 +193,8 @@ static HloStatus show_rewrite(Bisection *b, uint64_t k) {
     return try_reproducer(b, true);
 }
 
-// Copies give new instructions other numbers in their names than the module they were made from would. When the predicate
-// looks at such names, the pass has to run at the end of all others.
+// Copies give new instructions other numbers in their names than the module they were made from would. When the
+// predicate looks at such names, the pass has to run at the end of all others.
 static HloStatus choose_source(Bisection *b, uint64_t *rewrites, bool *holds) {
     Trial whole = {.b = b, .before = b->before};
     HLO_TRY(ask_trial(&whole, holds));

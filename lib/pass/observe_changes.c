@@ -25,8 +25,8 @@ typedef struct Compare {
 static void put_diff(Compare *c) {
     const HloBuffer *before = &c->changes->text;
     HloDiffOptions options = {.context = c->changes->options.context, .colour = c->changes->options.colour};
-    hlo_put_module_diff(&c->out, &c->changes->scratch, (HloStringView){before->data, before->size},
-                        (HloStringView){c->after.data, c->after.size}, &options);
+    hlo_put_module_text_diff(&c->out, &c->changes->scratch, (HloStringView){before->data, before->size},
+                             (HloStringView){c->after.data, c->after.size}, &options);
 }
 
 static void put_title(Compare *c) {

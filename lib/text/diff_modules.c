@@ -77,8 +77,8 @@ static void put_part_diff(const Compare *c, const Part *before, const Part *afte
     hlo_put_diff(c->out, c->scratch, before ? before->text : none, after ? after->text : none, &options);
 }
 
-void hlo_put_module_diff(HloBuffer *out, HloArena *scratch, HloStringView old_text, HloStringView new_text,
-                         const HloDiffOptions *options) {
+void hlo_put_module_text_diff(HloBuffer *out, HloArena *scratch, HloStringView old_text, HloStringView new_text,
+                              const HloDiffOptions *options) {
     Compare compare = {out, scratch, options}, *c = &compare;
     Parts old = {.arena = scratch}, new = {.arena = scratch};
     split(&old, old_text);
