@@ -20,7 +20,7 @@ typedef struct Options {
     const char *platform, *format, *inputs_dir, *expect_dir, *output_dir, *help, *debug_options_file;
     HloVec inputs, expected;  // const char *
     bool print_literals, run_passes, time;
-    int64_t iterations;
+    int64_t iterations, replicas, partitions;
     double abs, rel;
 } Options;
 
@@ -33,6 +33,8 @@ static const HloFlag flags[] = {
     FLAG("run_test_hlo_passes", BOOL, run_passes, "run", NULL,
          "run the pass pipeline on modules without a schedule (default true)"),
     FLAG("iterations", INT, iterations, "run", "N", "run the compiled module N times (default 1)"),
+    FLAG("num_replicas", INT, replicas, "run", "N", "interpreter: replicas to simulate (default 1)"),
+    FLAG("num_partitions", INT, partitions, "run", "N", "interpreter: partitions of each replica (default 1)"),
     FLAG("time", BOOL, time, "run", NULL, "tell on standard error how long compiling and running took"),
     FLAG("input", TEXTS, inputs, "values", "FILE|TEXT",
          "next argument: an .npy file or a literal such as 'f32[2] {1, 2}'"),
@@ -208,18 +210,44 @@ static bool is_interpreter(const char *platform) {
     return strcmp(platform, "interpreter") == 0;
 }
 
+// Several devices are given the same arguments; the result of each is shown.
+static HloStatus show_results(Run *run, HloLiteral *const *results) {
+    int64_t partitions = run->options.partitions, count = run->options.replicas * partitions;
+    for (int64_t d = 0; d < count; d++) {
+        if (count > 1) {
+            hlo_putf(&run->out, "replica %lld, partition %lld: ", (long long)(d / partitions),
+                     (long long)(d % partitions));
+        }
+        HLO_TRY(show_result(run, results[d]));
+    }
+    return hlo_ok();
+}
+
+static HloStatus interpret_once(Run *run, HloLiteral ***out) {
+    const Options *options = &run->options;
+    size_t count = (size_t)(options->replicas * options->partitions);
+    const HloLiteral *const **args = HLO_NEW_ARRAY(&run->arena, const HloLiteral *const *, count);
+    for (size_t d = 0; d < count; d++) args[d] = (const HloLiteral *const *)run->arguments;
+    *out = HLO_NEW_ARRAY(&run->arena, HloLiteral *, count);
+    return hlo_eval_devices(run->m, &(HloEvalOptions){0}, options->replicas, options->partitions, &run->arena, args,
+                            run->argument_count, *out);
+}
+
 // No passes and no buffers: every instruction as it stands.
 static HloStatus interpret(Run *run) {
-    HloLiteral *result = NULL;
+    HloLiteral **results = NULL;
+    const Options *options = &run->options;
+    if (options->replicas < 1 || options->partitions < 1 || options->replicas > 1024 || options->partitions > 1024) {
+        return hlo_error(HLO_INVALID_ARGUMENT, "replicas and partitions must be between 1 and 1024");
+    }
     HLO_TRY(hlo_verify_module(run->m, &(HloVerifyOptions){.allow_mixed_precision = true}));
     HLO_TRY(make_arguments(run));
-    for (int64_t k = 0; k < run->options.iterations; k++) {
+    for (int64_t k = 0; k < options->iterations; k++) {
         double start = seconds();
-        HLO_TRY(hlo_eval(run->m, &(HloEvalOptions){0}, &run->arena, (const HloLiteral *const *)run->arguments,
-                         run->argument_count, &result));
-        if (run->options.time) fprintf(stderr, "... ran in %.6fs.\n", seconds() - start);
+        HLO_TRY(interpret_once(run, &results));
+        if (options->time) fprintf(stderr, "... ran in %.6fs.\n", seconds() - start);
     }
-    return result ? show_result(run, result) : hlo_ok();
+    return results ? show_results(run, results) : hlo_ok();
 }
 
 static HloStatus lower_and_run(Run *run, HloModule *m) {
@@ -275,7 +303,13 @@ static HloStatus check_platform(const char *name) {
 static HloStatus run_all(void *data) {
     Run *run = data;
     HloVec files = {0};
-    run->options = (Options){.platform = "", .run_passes = true, .iterations = 1, .abs = 0.001, .rel = 0.001};
+    run->options = (Options){.platform = "",
+                             .run_passes = true,
+                             .iterations = 1,
+                             .replicas = 1,
+                             .partitions = 1,
+                             .abs = 0.001,
+                             .rel = 0.001};
     run->debug = hlo_debug_options_default();
     run->sets[0] = (HloFlagSet){.flags = flags, .count = HLO_COUNT(flags), .options = &run->options};
     run->sets[1] = hlo_load_flags(&run->load);

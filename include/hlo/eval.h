@@ -32,4 +32,10 @@ typedef struct HloEvalOptions {
 HLO_MUST_USE HloStatus hlo_eval(const HloModule *m, const HloEvalOptions *options, HloArena *arena,
                                 const HloLiteral *const *args, size_t count, HloLiteral **result);
 
+// The same on replicas × partitions devices at once, replica-major: args[d] are those of device d, `count` for each,
+// and results[d] is its result. Also FAILED_PRECONDITION when devices wait for each other for ever.
+HLO_MUST_USE HloStatus hlo_eval_devices(const HloModule *m, const HloEvalOptions *options, int64_t replicas,
+                                        int64_t partitions, HloArena *arena, const HloLiteral *const *const *args,
+                                        size_t count, HloLiteral **results);
+
 #endif

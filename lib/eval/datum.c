@@ -10,10 +10,10 @@
 
 static HloStatus charge(HloMachine *vm, size_t bytes) {
     size_t limit = vm->options->limits.bytes;
-    if (limit && (bytes > limit || vm->live_bytes > limit - bytes)) {
+    if (limit && (bytes > limit || *vm->live_bytes > limit - bytes)) {
         return hlo_error(HLO_RESOURCE_EXHAUSTED, "values take more than the limit of %zu bytes", limit);
     }
-    vm->live_bytes += bytes;
+    *vm->live_bytes += bytes;
     return hlo_ok();
 }
 
@@ -25,7 +25,7 @@ static HloStatus allocate(HloMachine *vm, const HloShape *shape, size_t data_byt
     HLO_TRY(charge(vm, bytes));
     HloDatum *datum = aligned_alloc(64, bytes);
     if (!datum) {
-        vm->live_bytes -= bytes;
+        *vm->live_bytes -= bytes;
         return hlo_out_of_memory();
     }
     *datum = (HloDatum){.refs = 1, .shape = shape, .bytes = bytes, .data = (char *)datum + header};
@@ -87,7 +87,7 @@ void hlo_datum_drop(HloMachine *vm, HloDatum *datum) {
             element->next_waiting = waiting;
             waiting = element;
         }
-        vm->live_bytes -= now->bytes;
+        *vm->live_bytes -= now->bytes;
         free(now);
     }
 }

@@ -153,12 +153,13 @@ typedef struct HloPlan HloPlan;
 struct HloMachine {
     const HloModule *m;
     const HloEvalOptions *options;
-    HloArena arena;     // plans; lives as long as the machine
-    HloMap plans;       // HloComputation -> HloPlan
-    HloMap constants;   // HloInstruction -> HloDatum, one reference each
-    size_t live_bytes;  // of data
+    HloArena arena;      // plans; lives as long as the machine
+    HloMap plans;        // HloComputation -> HloPlan
+    HloMap constants;    // HloInstruction -> HloDatum, one reference each
+    size_t *live_bytes;  // of the data of all devices
     uint64_t steps;
     int depth;                     // of nested computations
+    struct HloDevice *device;      // the one it computes for
     const HloInstruction *failed;  // the innermost instruction that failed, once one has
 };
 

@@ -43,6 +43,20 @@ HloRule hlo_eval_rule(HloOpcode op) {
         [HLO_OP_FFT] = hlo_rule_fft,
         [HLO_OP_RNG_BIT_GENERATOR] = hlo_rule_rng_bit_generator,
         [HLO_OP_CUSTOM_CALL] = hlo_rule_custom_call,
+        [HLO_OP_ALL_REDUCE] = hlo_rule_collective,
+        [HLO_OP_ALL_REDUCE_START] = hlo_rule_collective,
+        [HLO_OP_ALL_GATHER] = hlo_rule_collective,
+        [HLO_OP_ALL_GATHER_START] = hlo_rule_collective,
+        [HLO_OP_REDUCE_SCATTER] = hlo_rule_collective,
+        [HLO_OP_ALL_TO_ALL] = hlo_rule_collective,
+        [HLO_OP_COLLECTIVE_BROADCAST] = hlo_rule_collective,
+        [HLO_OP_COLLECTIVE_PERMUTE] = hlo_rule_collective,
+        [HLO_OP_COLLECTIVE_PERMUTE_START] = hlo_rule_collective,
+        [HLO_OP_ALL_REDUCE_DONE] = hlo_rule_collective_done,
+        [HLO_OP_ALL_GATHER_DONE] = hlo_rule_collective_done,
+        [HLO_OP_COLLECTIVE_PERMUTE_DONE] = hlo_rule_collective_done,
+        [HLO_OP_REPLICA_ID] = hlo_rule_device_id,
+        [HLO_OP_PARTITION_ID] = hlo_rule_device_id,
     };
     if (rules[op]) return rules[op];
     return hlo_elementwise_knows(op) ? hlo_rule_elementwise : NULL;

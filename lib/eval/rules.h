@@ -52,3 +52,8 @@ HLO_RULE(hlo_rule_triangular_solve);
 HLO_RULE(hlo_rule_fft);
 HLO_RULE(hlo_rule_rng_bit_generator);
 HLO_RULE(hlo_rule_custom_call);
+
+// collectives.c
+HLO_RULE(hlo_rule_collective);
+HLO_RULE(hlo_rule_collective_done);
+HLO_RULE(hlo_rule_device_id);
