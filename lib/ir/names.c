@@ -15,8 +15,12 @@ const char *hlo_intern(HloModule *m, const char *text, size_t size) {
 enum { NAME_START = 1, NAME = 2, NUMERAL = 4 };  // NAME: also digits, `.` and `-`
 
 static const unsigned char classes[256] = {
-    ['a' ... 'z'] = NAME_START | NAME, ['A' ... 'Z'] = NAME_START | NAME, ['_'] = NAME_START | NAME,
-    ['0' ... '9'] = NAME | NUMERAL,    ['.'] = NAME,                      ['-'] = NAME,
+    ['a' ... 'z'] = NAME_START | NAME,
+    ['A' ... 'Z'] = NAME_START | NAME,
+    ['_'] = NAME_START | NAME,
+    ['0' ... '9'] = NAME | NUMERAL,
+    ['.'] = NAME,
+    ['-'] = NAME,
 };
 
 static bool is_class(char c, int class) {
@@ -52,12 +56,14 @@ const char *hlo_sanitized_name(HloArena *arena, const char *name) {
 
 // ---- uniqueness -----------------------------------------------------------------------------------------
 
-// The numbers taken for one stem. Those that lie close together live in a bit set, others in a map.
+// The numbers taken for one stem. Those that lie close together live in a bit set, others in a map; most stems that
+// have such a number have one.
 typedef struct Stem {
     uint64_t *bits;
     size_t bit_count;
     size_t taken;
-    HloMap far;
+    uint64_t first_far;  // 0: none
+    HloMap *far;         // NULL: none
     uint64_t counter;
 } Stem;
 
@@ -67,7 +73,8 @@ enum { FREE_WORDS = 8 };
 
 static bool stem_has(const Stem *stem, uint64_t number) {
     if (number < stem->bit_count && stem->bits[number / 64] >> (number % 64) & 1) return true;
-    return stem->far.count && hlo_map_has(&stem->far, (const void *)(uintptr_t)number);
+    if (number && number == stem->first_far) return true;
+    return stem->far && hlo_map_has(stem->far, (const void *)(uintptr_t)number);
 }
 
 static void widen_bits(HloArena *arena, Stem *stem, uint64_t number) {
@@ -79,10 +86,19 @@ static void widen_bits(HloArena *arena, Stem *stem, uint64_t number) {
     stem->bit_count = wider * 64;
 }
 
+static void take_far(HloArena *arena, Stem *stem, uint64_t number) {
+    if (!stem->first_far) {
+        stem->first_far = number;
+        return;
+    }
+    if (!stem->far) stem->far = HLO_NEW(arena, HloMap);
+    *hlo_map_at(arena, stem->far, (const void *)(uintptr_t)number) = stem;
+}
+
 static void stem_take(HloArena *arena, Stem *stem, uint64_t number) {
     stem->taken++;
     if (number / 64 >= FREE_WORDS + stem->taken && number >= stem->bit_count) {
-        *hlo_map_at(arena, &stem->far, (const void *)(uintptr_t)number) = stem;
+        take_far(arena, stem, number);
         return;
     }
     if (number >= stem->bit_count) widen_bits(arena, stem, number);
@@ -146,7 +162,8 @@ static const char *unique_name(HloModule *m, HloNames *names, const char *wanted
     stem_take(&m->arena, stem, number);
     bool as_wanted = !taken && (!explicit_number || is_plain_number(name, size, stem_size));
     if (!as_wanted && (number || explicit_number)) return numbered_name(&m->arena, name, stem_size, number);
-    return as_wanted && (owned || name != wanted) ? name : hlo_arena_string(&m->arena, name, as_wanted ? size : stem_size);
+    return as_wanted && (owned || name != wanted) ? name
+                                                  : hlo_arena_string(&m->arena, name, as_wanted ? size : stem_size);
 }
 
 const char *hlo_unique_name(HloModule *m, HloNames *names, const char *wanted) {

@@ -29,7 +29,6 @@ typedef struct HloNameSlot {
     const char *text;  // in the text being read, so it also tells where the name was defined
     void *value;
     uint32_t size, hash;
-    size_t place;  // in the table's places
 } HloNameSlot;
 
 typedef struct HloNamePlace {

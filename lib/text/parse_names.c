@@ -7,8 +7,13 @@
 
 #include "parse.h"
 
+// Backwards, so that no name loses what stands between its first place and its own.
 void hlo_names_clear(HloNameTable *table) {
-    for (size_t i = 0; i < table->count; i++) table->places[table->slots[i].place].number = 0;
+    for (size_t number = table->count; number > 0; number--) {
+        size_t at = table->slots[number - 1].hash & (table->place_count - 1);
+        while (table->places[at].number != number) at = (at + 1) & (table->place_count - 1);
+        table->places[at].number = 0;
+    }
     table->count = 0;
 }
 
@@ -41,7 +46,6 @@ static void grow_places(HloArena *arena, HloNameTable *table) {
         size_t at = table->slots[i].hash & (table->place_count - 1);
         while (table->places[at].number) at = (at + 1) & (table->place_count - 1);
         table->places[at] = (HloNamePlace){table->slots[i].hash, (uint32_t)(i + 1)};
-        table->slots[i].place = at;
     }
 }
 
@@ -54,7 +58,7 @@ HloNameSlot *hlo_names_at(HloArena *arena, HloNameTable *table, const char *text
     if (table->count == table->capacity)
         table->slots = hlo_arena_grow(arena, table->slots, &table->capacity, 32, sizeof *table->slots);
     HloNameSlot *slot = &table->slots[table->count++];
-    *slot = (HloNameSlot){.text = text, .size = (uint32_t)size, .hash = hash, .place = at};
+    *slot = (HloNameSlot){.text = text, .size = (uint32_t)size, .hash = hash};
     table->places[at] = (HloNamePlace){hash, (uint32_t)table->count};
     return slot;
 }
