@@ -141,37 +141,46 @@ const char *hlo_frontend_attribute(const HloInstruction *inst, const char *key) 
 
 // ---- one side of an edge --------------------------------------------------------------------------------
 //
-// Users and callers are lists in which each partner stands once. Long lists carry an index from partner to
-// position, so that adding and dropping an edge costs O(1) whatever the fan-out.
+// Users and callers are lists in which each partner stands once. A long list in which a partner is looked for gets an
+// index from partner to position, so that dropping an edge costs O(1) whatever the fan-out. A text that is only read
+// looks for none.
 
 enum { MOST_UNINDEXED = 16 };
 
-static size_t partner_find(const HloVec *list, const HloMap *index, const void *partner) {
-    if (!index) return hlo_vec_find(list, partner);
-    return (size_t)(uintptr_t)hlo_map_find(index, partner) - 1;
+static void index_partner(HloArena *arena, const HloVec *list, HloMap *index, size_t at) {
+    *hlo_map_at(arena, index, list->items[at]) = (void *)(uintptr_t)(at + 1);
 }
 
-static void partner_index(HloArena *arena, const HloVec *list, HloMap **index, size_t at) {
-    if (!*index && list->count > MOST_UNINDEXED) {
+static size_t partner_find(HloArena *arena, const HloVec *list, HloMap **index, const void *partner) {
+    if (!*index && list->count <= MOST_UNINDEXED) return hlo_vec_find(list, partner);
+    if (!*index) {
         *index = HLO_NEW(arena, HloMap);
-        for (size_t i = 0; i < list->count; i++) partner_index(arena, list, index, i);
+        for (size_t i = 0; i < list->count; i++) index_partner(arena, list, *index, i);
     }
-    if (*index) *hlo_map_at(arena, *index, list->items[at]) = (void *)(uintptr_t)(at + 1);
+    return (size_t)(uintptr_t)hlo_map_find(*index, partner) - 1;
+}
+
+static void partner_append(HloArena *arena, HloVec *list, HloMap *index, const void *partner) {
+    hlo_vec_push(arena, list, partner);
+    if (index) index_partner(arena, list, index, list->count - 1);
 }
 
 static void partner_add(HloArena *arena, HloVec *list, HloMap **index, const void *partner) {
-    if (partner_find(list, *index, partner) != SIZE_MAX) return;
-    hlo_vec_push(arena, list, partner);
-    partner_index(arena, list, index, list->count - 1);
+    if (partner_find(arena, list, index, partner) == SIZE_MAX) partner_append(arena, list, *index, partner);
+}
+
+// For one that was in no list a moment ago: if it stands in this one, then at the end.
+static void partner_add_new(HloArena *arena, HloVec *list, HloMap *index, const void *partner) {
+    if (!list->count || list->items[list->count - 1] != partner) partner_append(arena, list, index, partner);
 }
 
 static void partner_drop(HloArena *arena, HloVec *list, HloMap **index, const void *partner) {
-    size_t at = partner_find(list, *index, partner);
+    size_t at = partner_find(arena, list, index, partner);
     if (at == SIZE_MAX) return;
     list->items[at] = list->items[--list->count];
     if (!*index) return;
     *hlo_map_at(arena, *index, partner) = NULL;
-    if (at < list->count) partner_index(arena, list, index, at);
+    if (at < list->count) index_partner(arena, list, *index, at);
 }
 
 static HloArena *arena_of(const HloInstruction *inst) {
@@ -183,15 +192,24 @@ static HloArena *arena_of(const HloInstruction *inst) {
 // An instruction becomes a user of its operands when it is added to a computation (hlo_link_operands) and
 // stops being one when it is removed.
 
+static HloMap *user_index(const HloInstruction *inst) {
+    return inst->extra ? inst->extra->user_index : NULL;
+}
+
+static void keep_index(HloModule *m, HloInstruction *inst, HloMap *index) {
+    if (index) hlo_instruction_extra(m, inst)->user_index = index;
+}
+
 static void add_user(HloInstruction *operand, HloInstruction *user) {
-    HloMap *index = operand->extra ? operand->extra->user_index : NULL;
+    HloMap *index = user_index(operand);
     partner_add(arena_of(user), &operand->users, &index, user);
-    if (index) hlo_instruction_extra(user->comp->m, operand)->user_index = index;
+    keep_index(user->comp->m, operand, index);
 }
 
 static void drop_user(HloInstruction *operand, HloInstruction *user) {
-    HloMap *index = operand->extra ? operand->extra->user_index : NULL;
+    HloMap *index = user_index(operand);
     partner_drop(arena_of(user), &operand->users, &index, user);
+    keep_index(user->comp->m, operand, index);
 }
 
 static void forget_slots(HloInstruction *inst) {
@@ -200,7 +218,8 @@ static void forget_slots(HloInstruction *inst) {
 
 void hlo_link_operands(HloInstruction *inst) {
     for (size_t k = 0; k < inst->operands.count; k++) {
-        if (inst->operands.items[k]) add_user(inst->operands.items[k], inst);
+        HloInstruction *operand = inst->operands.items[k];
+        if (operand) partner_add_new(arena_of(inst), &operand->users, user_index(operand), inst);
     }
 }
 
@@ -266,7 +285,8 @@ static void drop_caller(HloInstruction *inst, HloComputation *callee) {
 
 void hlo_link_callees(HloInstruction *inst) {
     for (size_t k = 0; k < inst->called.count; k++) {
-        if (inst->called.items[k]) add_caller(inst, inst->called.items[k]);
+        HloComputation *callee = inst->called.items[k];
+        if (callee) partner_add_new(arena_of(inst), &callee->callers, callee->caller_index, inst);
     }
 }
 
