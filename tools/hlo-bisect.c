@@ -153,8 +153,9 @@ static HloStatus make_predicate(Run *run) {
     const Options *o = &run->options;
     int count = !!o->appears + !!o->vanishes + !!o->command + !!o->differs_from + o->invalid;
     if (count != 1) {
-        return hlo_error(HLO_INVALID_ARGUMENT, "one of --appears, --vanishes, --command, --invalid and --differs-from is "
-                                               "needed, found %d; see --help",
+        return hlo_error(HLO_INVALID_ARGUMENT,
+                         "one of --appears, --vanishes, --command, --invalid and --differs-from is "
+                         "needed, found %d; see --help",
                          count);
     }
     if (o->appears) return hlo_predicate_appears(o->appears, &run->predicate);
@@ -179,6 +180,10 @@ static HloStatus make_list(Run *run, const HloModule *m, HloElement **out) {
         return hlo_ok();
     }
     HLO_TRY(hlo_platform_find(run->options.platform, &platform));
+    if (m->is_scheduled) {
+        return hlo_error(HLO_FAILED_PRECONDITION,
+                         "the module has a schedule: it has been through the platform's passes");
+    }
     if (platform == HLO_PLATFORM_CPU) {
         return hlo_cpu_pipeline(&run->arena, HLO_CPU_BEFORE_SCHEDULE, &run->debug, m, out);
     }
@@ -259,8 +264,8 @@ static HloStatus run_all(void *data) {
     HLO_TRY(make_predicate(run));
     int places = !!o->passes + !!o->platform + !!o->dump_dir;
     if (places != 1) {
-        return hlo_error(HLO_INVALID_ARGUMENT, "one of --passes, --platform and --dump-dir is needed, found %d; see --help",
-                         places);
+        return hlo_error(HLO_INVALID_ARGUMENT,
+                         "one of --passes, --platform and --dump-dir is needed, found %d; see --help", places);
     }
     size_t wanted = o->dump_dir ? 0 : 1, given = inputs.count;
     if (given != wanted) {

@@ -23,9 +23,9 @@ typedef struct HloPredicate {
 // A regular expression is found in some line of the text, or in none.
 HLO_MUST_USE HloStatus hlo_predicate_appears(const char *pattern, HloPredicate **out);
 HLO_MUST_USE HloStatus hlo_predicate_vanishes(const char *pattern, HloPredicate **out);
-// A shell command ends with a status other than 0, or by a signal. `%s` in it is the name of a file with the text (quoted
-// for the shell), `%%` a percent sign; without `%s` the name is appended. Its output is dropped. Status 126 or 127,
-// the shell's words for a command that cannot be run, is a failure.
+// A shell command ends with a status other than 0, or by a signal. `%s` in it is the name of a file with the text
+// (quoted for the shell), `%%` a percent sign; without `%s` the name is appended. Its output is dropped. Status 126 or
+// 127, the shell's words for a command that cannot be run, is a failure.
 HLO_MUST_USE HloStatus hlo_predicate_command(const char *command, HloPredicate **out);
 // The verifier refuses the module.
 HLO_MUST_USE HloStatus hlo_predicate_invalid(HloPredicate **out);
@@ -94,7 +94,8 @@ void hlo_bisect_result_free(HloBisectResult *result);
 
 // The commands that show what was found.
 typedef struct HloBisectCommands {
-    const char *source;      // all passes over the module that was given, as `hlo-opt --platform=cpu m.hlo`; NULL: not shown
+    const char
+        *source;  // all passes over the module that was given, as `hlo-opt --platform=cpu m.hlo`; NULL: not shown
     const char *reproducer;  // the file that `before` stands in; NULL: it is not written
 } HloBisectCommands;
 
@@ -108,11 +109,11 @@ void hlo_put_bisect_reproducer(HloBuffer *out, const HloBisectResult *result, co
 // `module_0001.f.0012.simplification.after_algsimp.before_dce.txt`.
 typedef struct HloDumpName {
     int64_t module_id;
-    int64_t step;         // -1: before all passes; INT64_MAX: after them
-    const char *module;   // "": left out
-    const char *pipeline; // NULL: none
-    const char *after;    // the pass, or the moment; before and after all passes: `before_optimizations` and the like
-    const char *before;   // NULL: none
+    int64_t step;          // -1: before all passes; INT64_MAX: after them
+    const char *module;    // "": left out
+    const char *pipeline;  // NULL: none
+    const char *after;     // the pass, or the moment; before and after all passes: `before_optimizations` and the like
+    const char *before;    // NULL: none
 } HloDumpName;
 
 // Reads a file name without folder; texts go to the arena. False: not the text of a module at a moment of compilation.

@@ -63,14 +63,16 @@ HLO_MUST_USE HloStatus hlo_observe_fixes(const HloFixOptions *options, HloSink s
 
 // ---- what it cost ---------------------------------------------------------------------------------------
 
-// Counts runs, changes, rewrites and time of every pass and pipeline. The runner is borrowed; it is the one that will run.
+// Counts runs, changes, rewrites and time of every pass and pipeline. The runner is borrowed; it is the one that will
+// run.
 HLO_MUST_USE HloStatus hlo_observe_time(const HloRunner *runner, HloPassObserver **out);
 // Appends the table of an observer that hlo_observe_time made, slowest pass first.
 void hlo_put_pass_times(HloBuffer *out, const HloPassObserver *observer);
 // The same, and the pipelines, as JSON:
 //   {"total_ms": 1.5, "passes": [{"name": "dce", "runs": 2, "changed": 1, "rewrites": 3, "ms": 0.25}, …],
 //    "pipelines": [{"name": "simplification", "runs": 2, "changed": 1, "rewrites": 3, "ms": 1.25}, …]}
-// A fixed point runs its pipeline once an iteration. Times of pipelines include what they hold; total_ms is that of passes.
+// A fixed point runs its pipeline once an iteration. Times of pipelines include what they hold; total_ms is that of
+// passes.
 void hlo_put_pass_times_json(HloBuffer *out, const HloPassObserver *observer);
 
 // ---- what was done --------------------------------------------------------------------------------------

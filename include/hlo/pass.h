@@ -125,8 +125,8 @@ struct HloElement {
 // Unknown names and options fail before anything runs, with the nearest name as a hint; `pass?` is left out when there
 // is no such pass.
 HLO_MUST_USE HloStatus hlo_pipeline_parse(HloArena *arena, const char *name, HloStringView text, HloElement **out);
-// Prints the elements of a pipeline so that hlo_pipeline_parse reads them back: on one line, or (`_lines`) one element a
-// line, what is nested indented. Absent passes are printed as `pass?`.
+// Prints the elements of a pipeline so that hlo_pipeline_parse reads them back: on one line, or (`_lines`) one element
+// a line, what is nested indented. Absent passes are printed as `pass?`.
 void hlo_pipeline_print(const HloElement *pipeline, HloBuffer *out);
 void hlo_pipeline_print_lines(const HloElement *pipeline, HloBuffer *out);
 // Prints one element, as hlo_pipeline_print does.
@@ -183,8 +183,8 @@ bool hlo_element_is_pipeline(const HloElement *element);
 // Runs a pipeline over a module that hlo_verify_module accepts: passes rely on its rules. *changed is the OR over all
 // passes, as pass-pipeline rules say. Failures carry the pass name in front of the message.
 HLO_MUST_USE HloStatus hlo_pipeline_run(const HloElement *pipeline, HloModule *m, HloRunner *runner, bool *changed);
-// Runs the elements of a list, which are pipelines, one after the other, each as a run of its own: the list itself has no
-// name that a filter or an observer could see.
+// Runs the elements of a list, which are pipelines, one after the other, each as a run of its own: the list itself has
+// no name that a filter or an observer could see.
 HLO_MUST_USE HloStatus hlo_pipelines_run(const HloElement *list, HloModule *m, HloRunner *runner, bool *changed);
 
 #endif

@@ -25,8 +25,8 @@ HLO_MUST_USE HloStatus hlo_bisection_clone(const HloModule *m, HloModule **out);
 // A copy of the text in the result's arena.
 const char *hlo_bisection_keep(Bisection *b, const HloBuffer *text);
 
-// A run over all pipelines, on a copy of the module, that can be stopped at a run of a pass. Runs of passes are numbered
-// from 1; the numbers are the same in every walk, since passes are deterministic.
+// A run over all pipelines, on a copy of the module, that can be stopped at a run of a pass. Runs of passes are
+// numbered from 1; the numbers are the same in every walk, since passes are deterministic.
 typedef struct Walk {
     Bisection *b;
     uint64_t stop_before, stop_after;  // numbers of runs; 0: nowhere

@@ -171,7 +171,8 @@ HloStatus hlo_predicate_command(const char *command, HloPredicate **out) {
 
 static HloStatus invalid_holds(void *data, const HloModule *m, HloStringView text, bool *out) {
     (void)data, (void)text;
-    HloStatus status = hlo_verify_module(m, &(HloVerifyOptions){.allow_mixed_precision = true, .allow_fused_dead_code = true});
+    HloStatus status =
+        hlo_verify_module(m, &(HloVerifyOptions){.allow_mixed_precision = true, .allow_fused_dead_code = true});
     bool out_of_memory = hlo_status_code(status) == HLO_RESOURCE_EXHAUSTED;
     if (out_of_memory) return status;
     *out = !hlo_is_ok(status);

@@ -34,7 +34,8 @@ static void put_reproducer_commands(HloBuffer *out, const HloBisectResult *r, co
 }
 
 // Only commands that were tried and show it.
-static void put_commands(HloBuffer *out, const HloBisectResult *r, const char *start, const HloBisectCommands *commands) {
+static void put_commands(HloBuffer *out, const HloBisectResult *r, const char *start,
+                         const HloBisectCommands *commands) {
     if (!r->is_reproduced)
         hlo_putf(out, "%snote: read back from its text, the module before the pass does not show it\n", start);
     else if (commands->reproducer)

@@ -1,8 +1,8 @@
 // The passes of the CPU target, in the nesting, order and under the names of the reference (CPU pipeline chapter, §3).
 //
 // The tables below name every pass of the reference. They become the text of a pipeline in which each pass stands as
-// `name?`: those that exist here run, the others are named and left out. A pass that is written some day takes part from
-// then on, with the options of its row.
+// `name?`: those that exist here run, the others are named and left out. A pass that is written some day takes part
+// from then on, with the options of its row.
 
 #include "hlo/cpu.h"
 
@@ -10,17 +10,17 @@
 
 typedef enum Condition {
     ALWAYS,
-    PARTITIONED,      // the module is for several partitions
+    PARTITIONED,  // the module is for several partitions
     NOT_PARTITIONED,
     FLATTEN_BEFORE,   // calls are flattened before layouts are assigned …
     FLATTEN_AFTER,    // … or after fusion
     WIDENS_F16,       // dots and convolutions of f16 are computed in f32
     REDUCES_WINDOWS,  // long reduce-windows are split
     ENZYME_COMMS,
-    DOT_LIBRARY,      // a library may take dots
-    MULTI_OUTPUT,     // fusions with several outputs
+    DOT_LIBRARY,   // a library may take dots
+    MULTI_OUTPUT,  // fusions with several outputs
     FAST_MATH,
-    FAST_MIN_MAX,     // what NaN does to minimum and maximum may be lost
+    FAST_MIN_MAX,  // what NaN does to minimum and maximum may be lost
     FAST_COMPILE,
     CONDITION_COUNT
 } Condition;
@@ -78,15 +78,16 @@ typedef struct Row {
     } extra[MOST_EXTRAS];  // more of them
     Condition only_if;
     Form form;
-    Condition few_iterations_if;  // FIXED_PIPELINE
-    const struct Row *rows;       // pipelines
+    bool short_when_fast;    // FIXED_PIPELINE: fewer iterations under FAST_COMPILE
+    const struct Row *rows;  // pipelines
     size_t row_count;
 } Row;
 
 #define ROWS(table) .rows = table, .row_count = HLO_COUNT(table)
 
 #define ALGSIMP_OPTIONS "executing-on-cpu,supports-non-canonical-dots=false,rewrite-no-op-bitcast-convert-to-bitcast"
-#define ALGSIMP_MIN_MAX {FAST_MIN_MAX, "minmax-propagate-nan=false"}
+#define ALGSIMP_MIN_MAX \
+    { FAST_MIN_MAX, "minmax-propagate-nan=false" }
 
 static const Row async_collective[] = {
     {"async-collective-custom-call-rewriter"},
@@ -192,12 +193,11 @@ static const Row through_layout_assignment[] = {
     {"dynamic_padder"},
     {"convolution-canonicalization"},
     {"change-op-data-type", .only_if = WIDENS_F16},
-    {"simplification", .form = FIXED_PIPELINE, .few_iterations_if = FAST_COMPILE, ROWS(simplification)},
+    {"simplification", .form = FIXED_PIPELINE, .short_when_fast = true, ROWS(simplification)},
     {"select_and_scatter_expander"},
     {"scatter_expander"},
     {"scatter_simplifier"},
-    {"post_scatter_expansion_simplification", .form = FIXED_PIPELINE, .few_iterations_if = FAST_COMPILE,
-     ROWS(simplification)},
+    {"post_scatter_expansion_simplification", .form = FIXED_PIPELINE, .short_when_fast = true, ROWS(simplification)},
     {"gemv-rewriter"},
     {"bitcast_dtypes_expander"},
     {"topk-rewriter"},
@@ -295,7 +295,7 @@ static void put_rows(HloBuffer *out, const Row *rows, size_t count, const Condit
 static void put_row(HloBuffer *out, const Row *row, const Conditions *conditions) {
     bool is_pass = row->form == PASS || row->form == FIXED_PASS;
     bool is_fixed = row->form == FIXED_PIPELINE || row->form == FIXED_PASS;
-    bool is_short = row->few_iterations_if != ALWAYS && conditions->hold[row->few_iterations_if];
+    bool is_short = row->short_when_fast && conditions->hold[FAST_COMPILE];
     if (is_fixed) hlo_put_string(out, "fix");
     if (is_fixed && is_short) hlo_putf(out, "[%d]", FAST_COMPILE_LIMIT);
     if (is_fixed) hlo_put_char(out, '(');

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 static HloStatus wrong_token(const char *value, HloStringView token, const char *what) {
-    return hlo_error(HLO_INVALID_ARGUMENT, "Illegal value for --xla_fuel. Saw %s, but expected token %.*s to %s.", value,
-                     (int)token.size, token.data, what);
+    return hlo_error(HLO_INVALID_ARGUMENT, "Illegal value for --xla_fuel. Saw %s, but expected token %.*s to %s.",
+                     value, (int)token.size, token.data, what);
 }
 
 // token = PASS "=" INTEGER
@@ -53,7 +53,8 @@ void hlo_put_fuel(HloBuffer *out, const HloRewriteLog *log) {
         const HloFuel *fuel = &log->fuel[k];
         if (fuel->was_refused) hlo_putf(out, "Out of fuel for \"%s\".\n", fuel->pass);
         if (fuel->was_used || fuel->was_refused) continue;
-        hlo_putf(out, "Compiler fuel for \"%s\" was never consumed. This may be a typo in the --xla_fuel flag you passed.\n",
+        hlo_putf(out,
+                 "Compiler fuel for \"%s\" was never consumed. This may be a typo in the --xla_fuel flag you passed.\n",
                  fuel->pass);
     }
 }

@@ -36,8 +36,9 @@ static HloStatus after_pass(void *data, const HloElement *pipeline, const HloEle
     HLO_TRY(hlo_observer_hash(m, claims->options.names_count, &after));
     if (!changed && after != claims->before && claims->options.silent_change) {
         char what[128];
-        snprintf(what, sizeof what, "did not change the HLO but the hash of HLO was changed from %" PRIu64 " to %" PRIu64,
-                 claims->before, after);
+        snprintf(what, sizeof what,
+                 "did not change the HLO but the hash of HLO was changed from %" PRIu64 " to %" PRIu64, claims->before,
+                 after);
         return wrong_claim(m, pipeline, element, what);
     }
     if (changed && after == claims->before && claims->options.empty_change) {

@@ -49,8 +49,9 @@ static HloStatus before_iteration(void *data, const HloElement *fix, const HloMo
 static HloStatus at_limit(void *data, const HloElement *fix, const HloModule *m) {
     const Fixes *fixes = data;
     if (!fixes->options.fail_at_limit) return hlo_ok();
-    return hlo_error(HLO_INTERNAL, "Unexpectedly high number of iterations %" PRId64 " in HLO pass '%s' for module '%s'",
-                     fix->limit, fix->name, m->name);
+    return hlo_error(HLO_INTERNAL,
+                     "Unexpectedly high number of iterations %" PRId64 " in HLO pass '%s' for module '%s'", fix->limit,
+                     fix->name, m->name);
 }
 
 static void free_fixes(void *data) {
