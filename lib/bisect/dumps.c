@@ -101,12 +101,14 @@ static HloStatus ask_dump(void *data, uint64_t k, bool *out) {
 }
 
 static void put_moment(HloBuffer *out, const HloDumpName *name) {
-    if (name->before)
+    if (name->before && strcmp(name->after, "pipeline-start") == 0)
+        hlo_putf(out, "pass: none, between the last dump and the start of pipeline %s\n", name->pipeline);
+    else if (name->before)
         hlo_putf(out, "pass: %s in pipeline %s, before %s\n", name->after, name->pipeline, name->before);
     else if (name->pipeline)
         hlo_putf(out, "pass: %s, %s\n", name->pipeline, name->after);
     else
-        hlo_putf(out, "pass: none between the last dump and %s\n", name->after);
+        hlo_putf(out, "pass: none, between the last dump and %s\n", name->after);
 }
 
 static HloStatus put_change(const Group *g, uint64_t k) {
