@@ -4,6 +4,30 @@
 
 #include "infer_rules.h"
 
+// The kernel as if dense: operand 1, or the values of a pair (values, positions) with the sparse dimension blown up. Of
+// each block of block_size elements nonzeros are stored.
+static HloStatus find_kernel(const HloInfer *cx, const HloShape **out) {
+    const HloShape *pair = hlo_operand_shape(cx, 1);
+    const HloSparsity *sparsity = hlo_data(cx->inst, HLO_ATTR_SPARSITY_CONFIG);
+    *out = pair;
+    if (!sparsity || !sparsity->rhs.present || !hlo_shape_is_tuple(pair)) return hlo_infer_array(cx, 1, "rhs");
+    const HloSparsityOperand *rhs = &sparsity->rhs;
+    const HloShape *values = pair->rank ? pair->elements[0] : pair;
+    int64_t size;
+    bool fits = pair->rank == 2 && hlo_shape_is_array(values) && rhs->dimension >= 0 &&
+                (uint64_t)rhs->dimension < values->rank && rhs->nonzeros > 0;
+    if (!fits || !hlo_i64_mul(values->dims[rhs->dimension], rhs->block_size, &size)) {
+        return hlo_infer_fail(cx, "expected a pair of values and positions, sparse in dimension %lld, found %s",
+                              (long long)rhs->dimension, hlo_infer_text(cx, pair));
+    }
+    HloDraft draft;
+    HloInfer undeclared = *cx;
+    undeclared.declared = NULL;  // what is made here is no result
+    hlo_draft_copy_all(&draft, cx, values);
+    draft.dims[rhs->dimension] = size / rhs->nonzeros;
+    return hlo_draft_finish(&draft, &undeclared, values->type, out);
+}
+
 // Both spatial lists and the two named numbers must name each dimension of a side exactly once.
 static HloStatus check_side(const HloInfer *cx, const char *side, int64_t a, int64_t b, const int64_t *spatial,
                             size_t spatial_count) {
@@ -20,8 +44,9 @@ static HloStatus check_side(const HloInfer *cx, const char *side, int64_t a, int
                           hlo_infer_dims_text(cx, dims));
 }
 
-static HloStatus check_numbers(const HloInfer *cx, const HloConvDims *dims, const HloWindow *window) {
-    const HloShape *x = hlo_operand_shape(cx, 0), *kernel = hlo_operand_shape(cx, 1);
+static HloStatus check_numbers(const HloInfer *cx, const HloShape *kernel, const HloConvDims *dims,
+                               const HloWindow *window) {
+    const HloShape *x = hlo_operand_shape(cx, 0);
     size_t spatial = dims->spatial_count, window_rank = window ? window->rank : 0;
     if (window_rank != spatial) {
         return hlo_infer_fail(cx, "a window of %zu dimensions for %zu spatial ones", window_rank, spatial);
@@ -51,9 +76,9 @@ static HloStatus check_group_counts(const HloInfer *cx, int64_t feature_groups, 
                           (long long)feature_groups, (long long)batch_groups);
 }
 
-static HloStatus check_groups(const HloInfer *cx, const HloConvDims *dims, int64_t feature_groups,
-                              int64_t batch_groups) {
-    const HloShape *x = hlo_operand_shape(cx, 0), *kernel = hlo_operand_shape(cx, 1);
+static HloStatus check_groups(const HloInfer *cx, const HloShape *kernel, const HloConvDims *dims,
+                              int64_t feature_groups, int64_t batch_groups) {
+    const HloShape *x = hlo_operand_shape(cx, 0);
     int64_t batch = x->dims[dims->input_batch], features = x->dims[dims->input_feature];
     int64_t kernel_in = kernel->dims[dims->kernel_input_feature],
             kernel_out = kernel->dims[dims->kernel_output_feature];
@@ -78,8 +103,9 @@ static HloStatus check_groups(const HloInfer *cx, const HloConvDims *dims, int64
                           hlo_infer_text(cx, kernel));
 }
 
-static HloStatus set_spatial(const HloInfer *cx, const HloConvDims *dims, const HloWindow *window, HloDraft *draft) {
-    const HloShape *x = hlo_operand_shape(cx, 0), *kernel = hlo_operand_shape(cx, 1);
+static HloStatus set_spatial(const HloInfer *cx, const HloShape *kernel, const HloConvDims *dims,
+                             const HloWindow *window, HloDraft *draft) {
+    const HloShape *x = hlo_operand_shape(cx, 0);
     for (size_t i = 0; i < dims->spatial_count; i++) {
         const HloWindowDim *dim = &window->dims[i];
         int64_t size = 0, kernel_size = kernel->dims[dims->kernel_spatial[i]];
@@ -94,17 +120,6 @@ static HloStatus set_spatial(const HloInfer *cx, const HloConvDims *dims, const 
     return hlo_ok();
 }
 
-// The kernel: operand 1, or the first of a pair (values, metadata) when sparse.
-static HloStatus check_operands(const HloInfer *cx) {
-    HLO_TRY(hlo_infer_array(cx, 0, "lhs"));
-    const HloShape *kernel = hlo_operand_shape(cx, 1);
-    if (hlo_shape_is_tuple(kernel) && hlo_has(cx->inst, HLO_ATTR_SPARSITY_CONFIG)) {
-        return hlo_error(HLO_UNIMPLEMENTED, "convolution: shapes of sparse kernels (%s) are not inferred",
-                         hlo_infer_text(cx, kernel));
-    }
-    return hlo_infer_array(cx, 1, "rhs");
-}
-
 // Batch = input batch / batch groups, features = kernel output features, spatial by the window rule.
 HloStatus hlo_infer_convolution_typed(const HloInfer *cx, HloType type, const HloShape **out) {
     const HloConvDims *dims = hlo_data(cx->inst, HLO_ATTR_DIM_LABELS);
@@ -112,18 +127,20 @@ HloStatus hlo_infer_convolution_typed(const HloInfer *cx, HloType type, const Hl
     int64_t feature_groups = hlo_int(cx->inst, HLO_ATTR_FEATURE_GROUP_COUNT);
     int64_t batch_groups = hlo_int(cx->inst, HLO_ATTR_BATCH_GROUP_COUNT);
     if (!dims) return hlo_infer_fail(cx, "needs dim_labels");
-    HLO_TRY(check_operands(cx));
+    HLO_TRY(hlo_infer_array(cx, 0, "lhs"));
+    const HloShape *kernel;
+    HLO_TRY(find_kernel(cx, &kernel));
     HLO_TRY(check_group_counts(cx, feature_groups, batch_groups));
-    HLO_TRY(check_numbers(cx, dims, window));
-    HLO_TRY(check_groups(cx, dims, feature_groups, batch_groups));
-    const HloShape *x = hlo_operand_shape(cx, 0), *kernel = hlo_operand_shape(cx, 1);
+    HLO_TRY(check_numbers(cx, kernel, dims, window));
+    HLO_TRY(check_groups(cx, kernel, dims, feature_groups, batch_groups));
+    const HloShape *x = hlo_operand_shape(cx, 0);
     HloDraft draft;
     hlo_draft_init(&draft, cx, dims->spatial_count + 2);
     size_t batch = (size_t)dims->output_batch, feature = (size_t)dims->output_feature;
     hlo_draft_copy(&draft, batch, x, (size_t)dims->input_batch);
     if (draft.dims[batch] != HLO_UNBOUNDED) draft.dims[batch] /= batch_groups;
     hlo_draft_copy(&draft, feature, kernel, (size_t)dims->kernel_output_feature);
-    HLO_TRY(set_spatial(cx, dims, window, &draft));
+    HLO_TRY(set_spatial(cx, kernel, dims, window, &draft));
     if (type == HLO_TYPE_COUNT) type = hlo_type_higher_precision(x->type, kernel->type);
     return hlo_draft_finish(&draft, cx, type, out);
 }

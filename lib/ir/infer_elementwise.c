@@ -319,7 +319,8 @@ HloStatus hlo_infer_select(const HloInfer *cx, const HloShape **out) {
     HloDraft draft;
     hlo_draft_copy_all(&draft, cx, base);
     for (size_t d = 0; d < base->rank; d++) {
-        draft.dynamic[d] |= hlo_dim_is_dynamic(a, d) || hlo_dim_is_dynamic(b, d);
+        draft.dynamic[d] |= hlo_dim_is_dynamic(a, d) || (hlo_dim_is_dynamic(b, d) && b->dims[d] != HLO_UNBOUNDED);
+        if (a->dims[d] == HLO_UNBOUNDED) draft.dims[d] = HLO_UNBOUNDED;
     }
     return hlo_draft_finish_layout(&draft, cx, type, layout, out);
 }

@@ -184,6 +184,7 @@ HloStatus hlo_infer_map(const HloInfer *cx, const HloShape **out) {
 // Comparator and dimension are the verifier's business: text without a shape may have any.
 HloStatus hlo_infer_sort(const HloInfer *cx, const HloShape **out) {
     if (!hlo_operand_count(cx->inst)) return hlo_infer_fail(cx, "expected at least one operand, found none");
+    HLO_TRY(check_same_dims(cx, hlo_operand_count(cx->inst)));
     return hlo_infer_operands_tuple(cx, 0, hlo_operand_count(cx->inst), out);
 }
 

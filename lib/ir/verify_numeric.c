@@ -28,9 +28,7 @@ HloStatus hlo_verify_ragged_dot(HloVerify *v, const HloInstruction *inst) {
     return hlo_verify_result(v, inst, inferred, HLO_COMPARE_LOOSE);
 }
 
-// Sparse kernels are pairs; nothing is known of their results.
 HloStatus hlo_verify_convolution(HloVerify *v, const HloInstruction *inst) {
-    if (hlo_has(inst, HLO_ATTR_SPARSITY_CONFIG) && !hlo_shape_is_array(hlo_operand(inst, 1)->shape)) return hlo_ok();
     return check_declared_type(v, inst, hlo_infer_convolution_typed);
 }
 
@@ -105,16 +103,9 @@ static HloStatus check_comparator(const HloVerify *v, const HloInstruction *inst
     return hlo_ok();
 }
 
-static HloStatus check_sorted_arrays(const HloVerify *v, const HloInstruction *inst) {
+static HloStatus check_sorted_dimension(const HloVerify *v, const HloInstruction *inst) {
     const HloShape *first = hlo_operand(inst, 0)->shape;
     int64_t dimension = hlo_int(inst, HLO_ATTR_DIMENSION);
-    for (size_t k = 0; k < hlo_operand_count(inst); k++) {
-        const HloShape *x = hlo_operand(inst, k)->shape;
-        if (hlo_shape_is_array(x) && hlo_shape_same_dims(first, x)) continue;
-        return hlo_verify_fail(inst, HLO_INTERNAL, "sorted-arrays",
-                               "operands 0 and %zu, %s and %s, must be arrays of one size", k,
-                               hlo_verify_text(v, first), hlo_verify_text(v, x));
-    }
     if (dimension >= 0 && (uint64_t)dimension < first->rank) return hlo_ok();
     return hlo_verify_fail(inst, HLO_INTERNAL, "sort-dimension", "expected a dimension of %s, found %lld",
                            hlo_verify_text(v, first), (long long)dimension);
@@ -124,7 +115,7 @@ HloStatus hlo_verify_sort(HloVerify *v, const HloInstruction *inst) {
     const HloShape *inferred;
     HLO_TRY(hlo_verify_infer(v, inst, HLO_COMPARE_LOOSE, &inferred));
     if (!inst->called.count) return hlo_verify_fail(inst, HLO_INTERNAL, "callees", "it calls no computation");
-    HLO_TRY(check_sorted_arrays(v, inst));
+    HLO_TRY(check_sorted_dimension(v, inst));
     HLO_TRY(check_comparator(v, inst, hlo_called(inst, 0)));
     return hlo_verify_result(v, inst, inferred, HLO_COMPARE_LOOSE);
 }
