@@ -62,7 +62,7 @@ static int64_t adjusted(const Slot *slot, int64_t number, bool *present) {
     case HLO_ATTR_IS_ASSOCIATIVE:
         *present = number == XLA__TRI_STATE__TRI_STATE_TRUE || number == XLA__TRI_STATE__TRI_STATE_FALSE;
         return number == XLA__TRI_STATE__TRI_STATE_TRUE;
-    case HLO_ATTR_TOPK_IS_STABLE: *present = number != 0; return number;
+    case HLO_ATTR_TOPK_IS_STABLE: return number;
     default: *present = true; return number;
     }
 }
@@ -163,30 +163,57 @@ static size_t element_count(const HloShape *shape) {
     return hlo_shape_is_tuple(shape) ? shape->rank : 1;
 }
 
-// The sizes of a permute in place stand one after the other. Each slice has one for every dimension of its array:
-// operand 0, or its elements when it is a tuple, each with as many slices as it has start indices (operand 2).
-static HloStatus read_slice_sizes(HloProtoReader *r, const Slot *slot) {
-    const Xla__HloInstructionProto *from = slot->root;
-    size_t count = from->n_dynamic_slice_sizes, at = 0;
-    if (count == 0) return hlo_ok();
-    if (hlo_operand_count(slot->inst) != 4)
-        return hlo_error(HLO_INVALID_ARGUMENT, "dynamic_slice_sizes without four operands");
-    const HloShape *arrays = hlo_operand(slot->inst, 0)->shape, *starts = hlo_operand(slot->inst, 2)->shape;
-    bool nested = hlo_shape_is_tuple(starts) && starts->rank && hlo_shape_is_tuple(starts->elements[0]);
-    bool tuple = hlo_shape_is_tuple(arrays);
-    HloVec lists = {0};
-    for (size_t i = 0; i < element_count(arrays); i++) {
-        const HloShape *array = tuple ? arrays->elements[i] : arrays;
-        size_t slices = !nested ? 1 : tuple && i < starts->rank ? element_count(starts->elements[i]) : starts->rank;
-        if (!hlo_shape_is_array(array)) break;
-        for (size_t k = 0; k < slices && array->rank <= count - at && at < count; k++, at += array->rank) {
-            HloDims *list = HLO_NEW(r->scratch, HloDims);
-            *list = hlo_read_proto_dims(r, from->dynamic_slice_sizes + at, array->rank);
-            hlo_vec_push(r->scratch, &lists, list);
-            if (array->rank == 0) break;
+// The rank of all arrays in the first two operands; 0 when they differ.
+static size_t common_rank(const HloInstruction *inst) {
+    size_t rank = 0;
+    for (size_t k = 0; k < 2; k++) {
+        const HloShape *shape = hlo_operand(inst, k)->shape;
+        for (size_t i = 0; i < element_count(shape); i++) {
+            const HloShape *array = hlo_shape_is_tuple(shape) ? shape->elements[i] : shape;
+            if (!hlo_shape_is_array(array) || (rank && array->rank != rank)) return 0;
+            rank = array->rank;
         }
     }
-    if (at != count)
+    return rank;
+}
+
+// Cuts the next `rank` of the numbers off; false when there are not so many.
+static bool cut_list(HloProtoReader *r, HloDims *rest, size_t rank, HloVec *lists) {
+    if (rest->count < rank) return false;
+    HloDims *list = HLO_NEW(r->scratch, HloDims);
+    *list = hlo_read_proto_dims(r, rest->data, rank);
+    hlo_vec_push(r->scratch, lists, list);
+    *rest = (HloDims){rest->data + rank, rest->count - rank};
+    return true;
+}
+
+// Arrays of different ranks: the elements of operand 0, each with as many slices as it has start indices (operand 2).
+static bool cut_by_operands(HloProtoReader *r, const HloInstruction *inst, HloDims *rest, HloVec *lists) {
+    const HloShape *arrays = hlo_operand(inst, 0)->shape, *starts = hlo_operand(inst, 2)->shape;
+    for (size_t i = 0; i < element_count(arrays); i++) {
+        const HloShape *array = hlo_shape_is_tuple(arrays) ? arrays->elements[i] : arrays;
+        bool nested = hlo_shape_is_tuple(starts) && i < starts->rank && hlo_shape_is_tuple(starts->elements[i]);
+        size_t slices = nested ? starts->elements[i]->rank : 1;
+        if (!hlo_shape_is_array(array) || array->rank == 0) return false;
+        for (size_t k = 0; k < slices; k++) {
+            if (!cut_list(r, rest, array->rank, lists)) return false;
+        }
+    }
+    return true;
+}
+
+// The sizes of a permute in place stand one after the other. Each slice has one for every dimension of its array.
+static HloStatus read_slice_sizes(HloProtoReader *r, const Slot *slot) {
+    const Xla__HloInstructionProto *from = slot->root;
+    HloDims rest = {from->dynamic_slice_sizes, from->n_dynamic_slice_sizes};
+    HloVec lists = {0};
+    if (rest.count == 0) return hlo_ok();
+    if (hlo_operand_count(slot->inst) != 4)
+        return hlo_error(HLO_INVALID_ARGUMENT, "dynamic_slice_sizes without four operands");
+    size_t rank = common_rank(slot->inst);
+    while (rank && rest.count && cut_list(r, &rest, rank, &lists)) continue;
+    bool fits = rank || cut_by_operands(r, slot->inst, &rest, &lists);
+    if (!fits || rest.count)
         return hlo_error(HLO_INVALID_ARGUMENT, "dynamic_slice_sizes do not go with the shapes of the operands");
     HloDims *items;
     HloIntLists *sizes = new_lists(r, &items, lists.count);

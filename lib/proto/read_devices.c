@@ -114,15 +114,6 @@ static HloStatus read_metadata_list(HloProtoReader *r, Xla__OpMetadata *const *f
     return hlo_ok();
 }
 
-// Whether the list is every axis of the mesh, whole and in order.
-static bool is_whole_mesh(const HloMesh *mesh, HloAxisList axes) {
-    if (axes.count != mesh->axis_count || axes.count == 0) return false;
-    for (size_t i = 0; i < axes.count; i++) {
-        if (axes.refs[i].axis != (int64_t)i || axes.refs[i].size) return false;
-    }
-    return true;
-}
-
 static HloStatus read_named_dims(HloProtoReader *r, const Xla__NamedShardingProto *from, HloSharding *out) {
     HloNamedDim *dims = HLO_NEW_ARRAY(r->arena, HloNamedDim, from->n_dim_shardings);
     for (size_t i = 0; i < from->n_dim_shardings; i++) {
@@ -132,20 +123,6 @@ static HloStatus read_named_dims(HloProtoReader *r, const Xla__NamedShardingProt
     out->named_dims = dims;
     out->named_dim_count = from->n_dim_shardings;
     return hlo_ok();
-}
-
-// Text has words for a mesh that is replicated, manual or unreduced as a whole.
-static void find_word(HloSharding *s) {
-    if (s->named_dim_count || s->replicated_axes.count) return;
-    if (is_whole_mesh(s->mesh, s->manual_axes) && !s->unreduced_axes.count) {
-        s->named_manual = true;
-        s->manual_axes = (HloAxisList){0};
-    } else if (is_whole_mesh(s->mesh, s->unreduced_axes) && !s->manual_axes.count) {
-        s->named_unreduced = true;
-        s->unreduced_axes = (HloAxisList){0};
-    } else if (!s->manual_axes.count && !s->unreduced_axes.count && !s->mesh->maximal) {
-        s->named_replicated = true;
-    }
 }
 
 static HloStatus read_named(HloProtoReader *r, const Xla__NamedShardingProto *from, HloSharding *out) {
@@ -158,7 +135,7 @@ static HloStatus read_named(HloProtoReader *r, const Xla__NamedShardingProto *fr
     if ((unsigned)from->reduction_op > HLO_REDUCTION_MIN)
         return hlo_error(HLO_INVALID_ARGUMENT, "unknown reduction_op %d", (int)from->reduction_op);
     out->reduction = (HloReduction)from->reduction_op;
-    find_word(out);
+    hlo_named_sharding_normal(out);
     return read_metadata_list(r, from->metadata, from->n_metadata, out);
 }
 

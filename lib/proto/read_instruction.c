@@ -109,9 +109,12 @@ static HloStatus check_async(const HloInstruction *inst) {
         return form ? hlo_ok()
                     : hlo_error(HLO_INVALID_ARGUMENT, "async-start must have a tuple shape of operands and result");
     }
-    HloOpcode before = hlo_operand_count(inst) == 1 ? hlo_operand(inst, 0)->op : HLO_OP_ADD;
-    if (before == HLO_OP_ASYNC_START || before == HLO_OP_ASYNC_UPDATE) return hlo_ok();
-    return hlo_error(HLO_INVALID_ARGUMENT, "%s must have one operand, which is asynchronous", hlo_op_name(inst->op));
+    // An update may bind operands that its start did not have.
+    size_t count = hlo_operand_count(inst);
+    HloOpcode before = count ? hlo_operand(inst, 0)->op : HLO_OP_ADD;
+    bool fits = count == 1 || (count && inst->op == HLO_OP_ASYNC_UPDATE);
+    if (fits && (before == HLO_OP_ASYNC_START || before == HLO_OP_ASYNC_UPDATE)) return hlo_ok();
+    return hlo_error(HLO_INVALID_ARGUMENT, "the operand of %s must be asynchronous", hlo_op_name(inst->op));
 }
 
 static HloStatus check_instruction(HloProtoReader *r, HloLine *line) {
@@ -258,6 +261,5 @@ HloStatus hlo_read_proto_computation(HloProtoReader *r, const Xla__HloComputatio
     comp->execution_thread = thread && strcmp(thread, "main") ? thread : NULL;
     sort_instructions(r, from, comp);
     *slot = comp;
-    hlo_module_add(r->m, comp);
     return hlo_ok();
 }

@@ -58,6 +58,31 @@ static HloStatus check_signature(const HloProtoReader *r) {
 
 // ---- computations ----------------------------------------------------------------------------------------
 
+typedef struct Numbered {
+    HloComputation *comp;
+    int64_t id;
+} Numbered;
+
+static int compare_numbered(const void *left, const void *right) {
+    const Numbered *a = left, *b = right;
+    return (a->id > b->id) - (a->id < b->id);
+}
+
+// Messages have callees before callers; the list of a module is in the order of ids, which are made small.
+static void add_computations(HloProtoReader *r) {
+    size_t count = r->proto->n_computations;
+    Numbered *order = HLO_NEW_ARRAY(r->scratch, Numbered, count);
+    for (size_t i = 0; i < count; i++) {
+        int64_t id = r->proto->computations[i]->id;
+        order[i] = (Numbered){hlo_map_find(&r->computations, hlo_id_key((uint64_t)id)), id};
+    }
+    if (count > 1) qsort(order, count, sizeof *order, compare_numbered);
+    for (size_t i = 0; i < count; i++) {
+        order[i].comp->id = (uint32_t)i;
+        hlo_module_add(r->m, order[i].comp);
+    }
+}
+
 static HloStatus read_computations(HloProtoReader *r) {
     const Xla__HloModuleProto *from = r->proto;
     r->by_id = HLO_NEW_ARRAY(r->scratch, HloMap, from->n_computations);
@@ -66,6 +91,7 @@ static HloStatus read_computations(HloProtoReader *r) {
         r->instructions = &r->by_id[i];
         HLO_TRY(hlo_error_context(hlo_read_proto_computation(r, comp), "computations[%zu] (%.200s)", i, comp->name));
     }
+    add_computations(r);
     HloComputation *entry = hlo_map_find(&r->computations, hlo_id_key((uint64_t)from->entry_computation_id));
     if (!entry)
         return hlo_error(HLO_INVALID_ARGUMENT, "entry_computation_id: there is no computation %lld",

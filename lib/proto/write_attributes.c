@@ -42,7 +42,8 @@ static void write_number(HloProtoWriter *w, const HloInstruction *inst, HloAttrI
         write_word(w, inst, id, message, field);
         return;
     }
-    if (!has && (hlo_field_is_list(field) || hlo_field_is_oneof(field))) return;
+    bool has_default = hlo_attr_info(id)->has_default && hlo_attr_info(id)->standard;
+    if (!has && !has_default && (hlo_field_is_list(field) || hlo_field_is_oneof(field))) return;
     bool three_states = field->type == PROTOBUF_C_TYPE_ENUM && hlo_attr_info(id)->kind == HLO_KIND_BOOL;
     if (three_states)
         number = !has     ? XLA__TRI_STATE__TRI_STATE_UNSPECIFIED

@@ -254,6 +254,8 @@ bool hlo_sharding_normal(HloReader *r, const char *at, HloSharding *sharding);
 // parse_mesh.c
 bool hlo_at_mesh(const HloReader *r);
 bool hlo_read_named_sharding(HloReader *r, HloSharding *out);
+// Without dimensions, the words for a mesh that is replicated, manual or unreduced as a whole take the place of lists.
+void hlo_named_sharding_normal(HloSharding *s);
 bool hlo_read_groups(HloReader *r, const HloGroups **out);
 // "<=" "[" ints "]" ("T(" ints ")")?     in normal form
 bool hlo_read_iota(HloReader *r, HloIota *out);

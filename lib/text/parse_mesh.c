@@ -337,6 +337,29 @@ static bool read_whole_mesh_word(HloReader *r, HloSharding *out) {
     return true;
 }
 
+// Whether the list is every axis of the mesh, whole and in order.
+static bool is_whole_mesh(const HloMesh *mesh, HloAxisList axes) {
+    if (axes.count != mesh->axis_count || axes.count == 0) return false;
+    for (size_t i = 0; i < axes.count; i++) {
+        if (axes.refs[i].axis != (int64_t)i || axes.refs[i].size) return false;
+    }
+    return true;
+}
+
+void hlo_named_sharding_normal(HloSharding *s) {
+    if (s->named_dim_count || s->replicated_axes.count) return;
+    if (s->named_replicated || s->named_manual || s->named_unreduced) return;
+    if (is_whole_mesh(s->mesh, s->manual_axes) && !s->unreduced_axes.count) {
+        s->named_manual = true;
+        s->manual_axes = (HloAxisList){0};
+    } else if (is_whole_mesh(s->mesh, s->unreduced_axes) && !s->manual_axes.count) {
+        s->named_unreduced = true;
+        s->unreduced_axes = (HloAxisList){0};
+    } else if (!s->manual_axes.count && !s->unreduced_axes.count && !s->mesh->maximal) {
+        s->named_replicated = true;
+    }
+}
+
 // named = mesh ","? (word | "[" (axes ("," axes)*)? "]" | item) ("," item)*
 bool hlo_read_named_sharding(HloReader *r, HloSharding *out) {
     out->kind = HLO_SHARDING_NAMED;
@@ -355,6 +378,7 @@ bool hlo_read_named_sharding(HloReader *r, HloSharding *out) {
     while (hlo_accept(r, HLO_TOK_COMMA)) {
         if (!read_named_item(r, out)) return false;
     }
+    hlo_named_sharding_normal(out);
     return true;
 }
 
