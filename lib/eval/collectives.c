@@ -286,29 +286,6 @@ static HloMeeting meeting_of(HloOpcode op) {
     }
 }
 
-// The tuple of a -start that carries its operands: they, the result, and zeros behind (contexts).
-static HloStatus wrap_start(HloMachine *vm, const HloInstruction *inst, HloDatum **args, HloDatum **out) {
-    HloDatum *elements[4] = {NULL, *out, NULL, NULL};
-    const HloShape *shape = inst->shape;
-    if (result_shape(inst) == shape) return hlo_ok();
-    size_t count = hlo_operand_count(inst);
-    HloStatus status = hlo_ok();
-    *out = NULL;
-    if (hlo_shape_is_tuple(shape->elements[0])) {
-        status = hlo_datum_new_tuple(vm, shape->elements[0], args, elements);
-        for (size_t k = 0; k < count && hlo_is_ok(status); k++) args[k] = NULL;
-    } else {
-        elements[0] = hlo_datum_keep(args[0]);
-    }
-    for (size_t k = 2; k < shape->rank && k < 4 && hlo_is_ok(status); k++) {
-        status = hlo_datum_new_like(vm, shape->elements[k], elements + k);
-        if (hlo_is_ok(status)) memset(elements[k]->data, 0, (size_t)elements[k]->count * elements[k]->element_bytes);
-    }
-    if (hlo_is_ok(status)) return hlo_datum_new_tuple(vm, shape, elements, out);
-    for (size_t k = 0; k < 4; k++) hlo_datum_drop(vm, elements[k]);
-    return status;
-}
-
 HLO_RULE(hlo_rule_collective) {
     HloDevice *device = vm->device;
     HloArena arena = {.trap = vm->arena.trap};
@@ -316,7 +293,8 @@ HLO_RULE(hlo_rule_collective) {
     HloStatus status = find_party(device, inst, &arena, &party);
     if (hlo_is_ok(status)) status = hlo_meet(device, inst, args, &party, meeting_of(inst->op), out);
     hlo_arena_free(&arena);
-    return hlo_is_ok(status) ? wrap_start(vm, inst, args, out) : status;
+    if (!hlo_is_ok(status) || result_shape(inst) == inst->shape) return status;
+    return hlo_wrap_start(vm, inst, args, out);
 }
 
 // The result of a start: of those that carry operands the second element, of others all of it.

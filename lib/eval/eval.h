@@ -155,6 +155,8 @@ struct HloMachine {
     const HloEvalOptions *options;
     HloArena arena;      // plans; lives as long as the machine
     HloMap plans;        // HloComputation -> HloPlan
+    uint64_t random;     // state of `rng`'s generator; 0: not started
+    HloMap rng_states;   // HloInstruction -> uint64_t[2]
     HloMap constants;    // HloInstruction -> HloDatum, one reference each
     size_t *live_bytes;  // of the data of all devices
     uint64_t steps;
@@ -166,6 +168,9 @@ struct HloMachine {
 // The rule of an opcode. args[k] is operand k and belongs to the caller's frame; a rule that keeps one sets it to NULL.
 // On success *out has one reference.
 typedef HloStatus (*HloRule)(HloMachine *vm, const HloInstruction *inst, HloDatum **args, HloDatum **out);
+
+// The tuple of a -start that carries its operands: they, the result *out, and zeros behind (contexts).
+HLO_MUST_USE HloStatus hlo_wrap_start(HloMachine *vm, const HloInstruction *inst, HloDatum **args, HloDatum **out);
 
 // NULL: none.
 HloRule hlo_eval_rule(HloOpcode op);

@@ -57,6 +57,17 @@ HloRule hlo_eval_rule(HloOpcode op) {
         [HLO_OP_COLLECTIVE_PERMUTE_DONE] = hlo_rule_collective_done,
         [HLO_OP_REPLICA_ID] = hlo_rule_device_id,
         [HLO_OP_PARTITION_ID] = hlo_rule_device_id,
+        [HLO_OP_ASYNC_START] = hlo_rule_async_start,
+        [HLO_OP_ASYNC_UPDATE] = hlo_rule_first_operand,
+        [HLO_OP_ASYNC_DONE] = hlo_rule_async_done,
+        [HLO_OP_COPY_START] = hlo_rule_copy_start,
+        [HLO_OP_COPY_DONE] = hlo_rule_copy_done,
+        [HLO_OP_BATCH_NORM_TRAINING] = hlo_rule_batch_norm_training,
+        [HLO_OP_BATCH_NORM_INFERENCE] = hlo_rule_batch_norm_inference,
+        [HLO_OP_BATCH_NORM_GRAD] = hlo_rule_batch_norm_grad,
+        [HLO_OP_RNG] = hlo_rule_rng,
+        [HLO_OP_RNG_GET_AND_UPDATE_STATE] = hlo_rule_rng_get_and_update_state,
+        [HLO_OP_SCAN] = hlo_rule_scan,
     };
     if (rules[op]) return rules[op];
     return hlo_elementwise_knows(op) ? hlo_rule_elementwise : NULL;

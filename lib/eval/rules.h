@@ -57,3 +57,21 @@ HLO_RULE(hlo_rule_custom_call);
 HLO_RULE(hlo_rule_collective);
 HLO_RULE(hlo_rule_collective_done);
 HLO_RULE(hlo_rule_device_id);
+
+// async.c
+HLO_RULE(hlo_rule_async_start);
+HLO_RULE(hlo_rule_async_done);
+HLO_RULE(hlo_rule_copy_start);
+HLO_RULE(hlo_rule_copy_done);
+
+// batch_norm.c
+HLO_RULE(hlo_rule_batch_norm_training);
+HLO_RULE(hlo_rule_batch_norm_inference);
+HLO_RULE(hlo_rule_batch_norm_grad);
+
+// random.c
+HLO_RULE(hlo_rule_rng);
+HLO_RULE(hlo_rule_rng_get_and_update_state);
+
+// scan.c
+HLO_RULE(hlo_rule_scan);
