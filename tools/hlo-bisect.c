@@ -24,7 +24,8 @@ enum { FOUND = 0, NOT_FOUND = 1, TROUBLE = 2, DIFF_CONTEXT = 2 };
 typedef struct Options {
     const char *appears, *vanishes, *command, *differs_from;
     const char *passes, *platform, *dump_dir, *module, *search, *output, *colour, *help;
-    bool invalid;
+    bool invalid, numerics;
+    double abs, rel;
 } Options;
 
 #define FLAG(name, kind, field, topic, value, implied, help) \
@@ -36,6 +37,12 @@ static const HloFlag flags[] = {
     FLAG("command", TEXT, command, "predicates", "COMMAND", NULL,
          "a shell command fails on the module; %s in it is a file with its text"),
     FLAG("invalid", BOOL, invalid, "predicates", NULL, NULL, "the verifier refuses the module"),
+    FLAG("numerics", BOOL, numerics, "predicates", NULL, NULL,
+         "the interpreter computes another result from the same made-up arguments"),
+    FLAG("abs_error_bound", FLOAT, abs, "predicates", "X", NULL,
+         "with --numerics: absolute error that is no difference (default 0.001)"),
+    FLAG("rel_error_bound", FLOAT, rel, "predicates", "X", NULL,
+         "with --numerics: relative error that is no difference (default 0.001)"),
     FLAG("differs-from", TEXT, differs_from, "predicates", "FILE", NULL, "its text is not that of the module in FILE"),
     FLAG("passes", TEXT, passes, "search", "PIPELINE", NULL, "search these passes, as hlo-opt takes them"),
     FLAG("platform", TEXT, platform, "search", "NAME", NULL, "search the passes of a platform: cpu"),
@@ -43,7 +50,7 @@ static const HloFlag flags[] = {
     FLAG("module", TEXT, module, "search", "REGEX", NULL, "with --dump-dir: only modules with such names"),
     FLAG("search", TEXT, search, "search", "HOW", NULL,
          "linear: ask after every step, which finds the first one; binary: halve, for predicates that stay true; auto "
-         "(default): passes linear, or binary for --command; rewrites binary"),
+         "(default): passes linear, or binary for --command and --numerics; rewrites binary"),
     FLAG("o", TEXT, output, "output", "FILE", NULL, "write the module as it was before the pass, with the commands"),
     FLAG("color", TEXT, colour, "output", "WHEN", NULL, "auto (default), always or never"),
     FLAG("help", TEXT, help, "help", "TOPIC", "", "explain a topic's flags, or those of all topics"),
@@ -89,7 +96,7 @@ static HloStatus read_words(Run *run) {
 
 static HloStatus read_flags(Run *run, HloVec *inputs) {
     Options *options = &run->options;
-    *options = (Options){.search = "auto", .colour = "auto"};
+    *options = (Options){.search = "auto", .colour = "auto", .abs = 0.001, .rel = 0.001};
     run->load.drop_zero_sign = true;  // as hlo-opt reads
     run->debug = hlo_debug_options_default();
     run->sets[0] = (HloFlagSet){.flags = flags, .count = HLO_COUNT(flags), .options = options};
@@ -151,16 +158,17 @@ static HloStatus make_differs(Run *run, const char *path) {
 
 static HloStatus make_predicate(Run *run) {
     const Options *o = &run->options;
-    int count = !!o->appears + !!o->vanishes + !!o->command + !!o->differs_from + o->invalid;
+    int count = !!o->appears + !!o->vanishes + !!o->command + !!o->differs_from + o->invalid + o->numerics;
     if (count != 1) {
         return hlo_error(HLO_INVALID_ARGUMENT,
-                         "one of --appears, --vanishes, --command, --invalid and --differs-from is "
+                         "one of --appears, --vanishes, --command, --invalid, --numerics and --differs-from is "
                          "needed, found %d; see --help",
                          count);
     }
     if (o->appears) return hlo_predicate_appears(o->appears, &run->predicate);
     if (o->vanishes) return hlo_predicate_vanishes(o->vanishes, &run->predicate);
     if (o->command) return hlo_predicate_command(o->command, &run->predicate);
+    if (o->numerics) return hlo_predicate_numerics((HloErrorBounds){o->abs, o->rel}, &run->predicate);
     if (o->differs_from) return make_differs(run, o->differs_from);
     return hlo_predicate_invalid(&run->predicate);
 }

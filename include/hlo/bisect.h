@@ -6,6 +6,7 @@
 #ifndef HLO_BISECT_H
 #define HLO_BISECT_H
 
+#include "hlo/compare.h"
 #include "hlo/pass.h"
 #include "hlo/text.h"
 
@@ -13,9 +14,10 @@
 
 typedef struct HloPredicate {
     void *data;
-    const char *words;  // for reports: `'gemm' appears`; owned by data
-    bool is_slow;       // asks another process, so that it is asked seldom
-    bool needs_module;  // looks at the module itself; the others at its text only, and may get NULL for the module
+    const char *words;   // for reports: `'gemm' appears`; valid as long as the predicate
+    bool is_slow;        // runs something, so that it is asked seldom
+    bool needs_module;   // looks at the module itself; the others at its text only, and may get NULL for the module
+    bool finds_invalid;  // holds for modules that break rules: passes must not go on behind it
     HloStatus (*holds)(void *data, const HloModule *m, HloStringView text, bool *out);
     void (*free)(void *data);
 } HloPredicate;
@@ -31,6 +33,9 @@ HLO_MUST_USE HloStatus hlo_predicate_command(const char *command, HloPredicate *
 HLO_MUST_USE HloStatus hlo_predicate_invalid(HloPredicate **out);
 // The text is another one than `text`, which is copied; `name` is for reports.
 HLO_MUST_USE HloStatus hlo_predicate_differs(const char *name, HloStringView text, HloPredicate **out);
+// The interpreter computes other values than for the first module that was asked, from the same made-up arguments; the
+// first answer is no. Modules for several devices, and what the interpreter does not know, are failures.
+HLO_MUST_USE HloStatus hlo_predicate_numerics(HloErrorBounds bounds, HloPredicate **out);
 void hlo_predicate_free(HloPredicate *predicate);
 
 // ---- search ---------------------------------------------------------------------------------------------

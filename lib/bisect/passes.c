@@ -49,7 +49,7 @@ static HloStatus find_pass_binary(Bisection *b, uint64_t *run, bool *found) {
 
 // Broken modules must not go through further passes, so that such a predicate is asked after each of them.
 static bool is_binary(const Bisection *b) {
-    if (b->predicate->needs_module) return false;
+    if (b->predicate->finds_invalid) return false;
     bool by_default = b->options->search == HLO_BISECT_AUTO && b->predicate->is_slow;
     return by_default || b->options->search == HLO_BISECT_BINARY;
 }

@@ -184,6 +184,7 @@ HloStatus hlo_predicate_invalid(HloPredicate **out) {
     HLO_TRY(make("the module breaks a rule of HLO", "", "", out));
     (*out)->holds = invalid_holds;
     (*out)->needs_module = true;
+    (*out)->finds_invalid = true;
     return hlo_ok();
 }
 
