@@ -170,12 +170,15 @@ static double seconds(void) {
 static HloStatus run_executable(Run *run, const HloLlvm *llvm, HloExecutable *executable) {
     HloLiteral *result = NULL;
     HLO_TRY(make_arguments(run));
+    const HloLiteral *const *arguments = (const HloLiteral *const *)run->arguments;
+    // Written before the run too: a run that does not come back leaves its arguments.
+    HLO_TRY(hlo_dump_snapshot(run->dump, run->m, arguments, run->argument_count, NULL));
     for (int64_t k = 0; k < run->options.iterations; k++) {
         double start = seconds();
-        HLO_TRY(llvm->execute(executable, (const HloLiteral *const *)run->arguments, run->argument_count, &run->arena,
-                              &result));
+        HLO_TRY(llvm->execute(executable, arguments, run->argument_count, &run->arena, &result));
         if (run->options.time) fprintf(stderr, "... ran in %.6fs.\n", seconds() - start);
     }
+    HLO_TRY(hlo_dump_snapshot(run->dump, run->m, arguments, run->argument_count, result));
     return result ? show_result(run, result) : hlo_ok();
 }
 

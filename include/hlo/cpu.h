@@ -69,6 +69,13 @@ void hlo_put_buffer_values(HloBuffer *out, const HloBufferAssignment *assignment
 void hlo_put_memory_usage_report(HloBuffer *out, const HloBufferAssignment *assignment);
 void hlo_put_live_ranges(HloBuffer *out, const HloBufferAssignment *assignment);
 
+// Appends the memory usage report as MemoryUsageReportProto. Where an allocation's values are defined stands there in
+// the order of values; the reference has an order of its own.
+HLO_MUST_USE HloStatus hlo_put_memory_usage_proto(HloBuffer *out, const HloBufferAssignment *assignment);
+// Appends the assignment as field `buffer_assignment` of an HloProto, to stand behind the module's bytes that
+// hlo_proto_write_module makes. Traces of the heap simulator and peaks are left out.
+HLO_MUST_USE HloStatus hlo_put_buffer_assignment_proto(HloBuffer *out, const HloBufferAssignment *assignment);
+
 // ---- the way there --------------------------------------------------------------------------------------
 
 // What goes with a module on its way through the CPU target. Everything is borrowed.

@@ -28,15 +28,21 @@ bool hlo_dump_wants_text(const HloDump *dump);
 // Whether dumps of this emitter (`llvm`) are asked for.
 bool hlo_dump_wants_emitter(const HloDump *dump, const char *emitter);
 
-// A text that belongs to a stage: `module_0000.m.STAGE` + suffix, such as `-live-range.txt`.
+// What belongs to a stage beside the module.
+typedef enum HloDumpPartKind {
+    HLO_DUMP_REPORT,  // text, written when the module is: `module_0000.m.STAGE` + suffix, such as `-live-range.txt`
+    HLO_DUMP_BYTES,   // bytes, written when the module is as a proto; compressed like it
+    HLO_DUMP_FIELDS,  // fields of HloProto behind the module; no file of its own
+} HloDumpPartKind;
 typedef struct HloDumpPart {
+    HloDumpPartKind kind;
     const char *suffix;
-    void (*put)(HloBuffer *out, const void *data);
+    HloStatus (*put)(HloBuffer *out, const void *data);
     const void *data;
 } HloDumpPart;
 
-// Writes a stage of the module in every form asked for, `module_0000.m.STAGE.txt` and so on, its parts when text is
-// among them, and the options that differ from their defaults as `module_0000.m.debug_options`.
+// Writes a stage of the module in every form asked for, `module_0000.m.STAGE.txt` and so on, with its parts, and the
+// options that differ from their defaults as `module_0000.m.debug_options`.
 HLO_MUST_USE HloStatus hlo_dump_stage(HloDump *dump, const HloModule *m, const char *stage, const HloDumpPart *parts,
                                       size_t part_count);
 
@@ -44,9 +50,15 @@ HLO_MUST_USE HloStatus hlo_dump_stage(HloDump *dump, const HloModule *m, const c
 HLO_MUST_USE HloStatus hlo_dump_text(HloDump *dump, const char *suffix, HloStringView text);
 HLO_MUST_USE HloStatus hlo_dump_bytes(HloDump *dump, const char *suffix, HloStringView bytes);
 
+// Whether executions are dumped, and one of them: the module that runs, its arguments and result (NULL before it is
+// known) as an HloSnapshot, `module_0000.m.snapshot.RUN.pb`. RUN is a number made of the module's text.
+bool hlo_dump_wants_snapshots(const HloDump *dump);
+HLO_MUST_USE HloStatus hlo_dump_snapshot(HloDump *dump, const HloModule *m, const HloLiteral *const *arguments,
+                                         size_t count, const HloLiteral *result);
+
 // Dumps between the passes that the patterns find (dump chapter, §2.5), and inside those that have steps:
-// `module_0000.m.STEP.PIPELINE.after_A.before_B.txt`, `module_0000.m.STEP.PASS.POINT.txt`. *out is NULL when no passes are asked for, and dies with the
-// dump. The runner is the one that the observer is given to.
+// `module_0000.m.STEP.PIPELINE.after_A.before_B.txt`, `module_0000.m.STEP.PASS.POINT.txt`. *out is NULL when no passes
+// are asked for, and dies with the dump. The runner is the one that the observer is given to.
 HLO_MUST_USE HloStatus hlo_dump_observe(HloDump *dump, const HloRunner *runner, const HloPassObserver **out);
 
 #endif

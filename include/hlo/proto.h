@@ -19,6 +19,17 @@ typedef enum HloProtoForm { HLO_PROTO_BINARY, HLO_PROTO_TEXT } HloProtoForm;
 // literals of 6-bit types, more than 2 GiB, nesting deeper than 100.
 HLO_MUST_USE HloStatus hlo_proto_write_module(const HloModule *m, HloProtoForm form, HloBuffer *out);
 
+// The places that the writer gives to instructions, by computation id, then by instruction id; the id of an instruction
+// is hlo_proto_id of its computation's id and its place.
+int64_t **hlo_proto_places(HloArena *arena, const HloModule *m);
+static inline int64_t hlo_proto_id(uint32_t computation_id, int64_t place) {
+    return (int64_t)((uint64_t)computation_id << 32 | (uint64_t)place);
+}
+
+// Appends an HloSnapshot: the module, the arguments of one execution, and its result (NULL: none yet).
+HLO_MUST_USE HloStatus hlo_proto_write_snapshot(const HloModule *m, const HloLiteral *const *arguments, size_t count,
+                                                const HloLiteral *result, HloBuffer *out);
+
 // ---- reading ---------------------------------------------------------------------------------------------
 
 // What a file holds beside its module: the values of one execution. They belong to the module's arena.

@@ -14,37 +14,53 @@ HloStatus hlo_cpu_finish_schedule(const HloCpuRun *run, HloModule *m) {
 
 // ---- dumps ----------------------------------------------------------------------------------------------
 
-static void put_allocations(HloBuffer *out, const void *data) {
+static HloStatus put_allocations(HloBuffer *out, const void *data) {
     hlo_put_buffer_assignment(out, data);
+    return hlo_ok();
 }
 
-static void put_values(HloBuffer *out, const void *data) {
+static HloStatus put_values(HloBuffer *out, const void *data) {
     hlo_put_buffer_values(out, data);
+    return hlo_ok();
 }
 
-static void put_live_ranges(HloBuffer *out, const void *data) {
+static HloStatus put_live_ranges(HloBuffer *out, const void *data) {
     hlo_put_live_ranges(out, data);
+    return hlo_ok();
 }
 
-static void put_usage(HloBuffer *out, const void *data) {
+static HloStatus put_usage(HloBuffer *out, const void *data) {
     hlo_put_memory_usage_report(out, data);
+    return hlo_ok();
 }
+
+static HloStatus put_assignment_field(HloBuffer *out, const void *data) {
+    return hlo_put_buffer_assignment_proto(out, data);
+}
+
+static HloStatus put_usage_proto(HloBuffer *out, const void *data) {
+    return hlo_put_memory_usage_proto(out, data);
+}
+
+static const struct {
+    HloDumpPart part;
+    bool is_analysis;  // xla_dump_buffer_assignment_analysis
+} buffer_parts[] = {
+    {{HLO_DUMP_REPORT, "-buffer-assignment.txt", put_allocations, NULL}, false},
+    {{HLO_DUMP_REPORT, "-buffer-assignment-values.txt", put_values, NULL}, true},
+    {{HLO_DUMP_REPORT, "-live-range.txt", put_live_ranges, NULL}, true},
+    {{HLO_DUMP_REPORT, "-memory-usage-report.txt", put_usage, NULL}, false},
+    {{HLO_DUMP_BYTES, "-memory-usage-report.pb", put_usage_proto, NULL}, false},
+    {{HLO_DUMP_FIELDS, "", put_assignment_field, NULL}, false},
+};
 
 static HloStatus dump_stage(const HloCpuRun *run, const HloModule *m, const HloBufferAssignment *assignment) {
-    const struct {
-        const char *suffix;
-        void (*put)(HloBuffer *out, const void *data);
-        bool is_wanted;
-    } reports[] = {
-        {"-buffer-assignment.txt", put_allocations, true},
-        {"-buffer-assignment-values.txt", put_values, run->options->xla_dump_buffer_assignment_analysis},
-        {"-live-range.txt", put_live_ranges, run->options->xla_dump_buffer_assignment_analysis},
-        {"-memory-usage-report.txt", put_usage, true},
-    };
-    HloDumpPart parts[HLO_COUNT(reports)];
+    HloDumpPart parts[HLO_COUNT(buffer_parts)];
     size_t count = 0;
-    for (size_t k = 0; k < HLO_COUNT(reports); k++) {
-        if (reports[k].is_wanted) parts[count++] = (HloDumpPart){reports[k].suffix, reports[k].put, assignment};
+    for (size_t k = 0; k < HLO_COUNT(buffer_parts); k++) {
+        if (buffer_parts[k].is_analysis && !run->options->xla_dump_buffer_assignment_analysis) continue;
+        parts[count] = buffer_parts[k].part;
+        parts[count++].data = assignment;
     }
     return hlo_dump_stage(run->dump, m, "cpu_after_optimizations", parts, count);
 }

@@ -1,16 +1,10 @@
 // The report `-memory-usage-report.txt` (§6.4 of the buffer assignment chapter).
 
-#include "lib/cpu/assignment.h"
+#include "lib/cpu/report_memory.h"
 
 #include <stdlib.h>
 
-enum { SHOWN_AT_LEAST = 50 };  // rows and tables; after them a rest below 5 % is left out
-
-typedef struct Report {
-    HloBuffer *out;
-    const HloBufferAssignment *assignment;
-    HloArena scratch;
-} Report;
+typedef MemoryReport Report;
 
 // Values of one allocation at one offset.
 typedef struct Group {
@@ -122,7 +116,7 @@ static void put_row(Report *report, const Group *group, int64_t cumulative, int6
     hlo_put_char(report->out, '\n');
 }
 
-static void put_table(Report *report, const Block *block) {
+void put_memory_table(Report *report, const Block *block) {
     size_t count;
     Group *groups = group_by_offset(report, block, &count);
     hlo_put_string(report->out, "  cumulative_size;       size;       offset; used_by_n_values; shapes_list\n"
@@ -132,12 +126,11 @@ static void put_table(Report *report, const Block *block) {
     for (size_t i = 0; i < count; i++) {
         cumulative = add_bytes(cumulative, groups[i].size);
         put_row(report, &groups[i], cumulative, total);
-        if (i < SHOWN_AT_LEAST || (double)(total - cumulative) >= 0.05 * (double)total) continue;
+        if (!is_rest_small(i, cumulative, total)) continue;
         hlo_putf(report->out, "  The rest %zu values are less than 5%% of the total size and not shown.\n",
                  count - i - 1);
         break;
     }
-    hlo_put_char(report->out, '\n');
 }
 
 // ---- one memory space -----------------------------------------------------------------------------------
@@ -166,15 +159,15 @@ static void put_space(Report *report, const Block *const *blocks, size_t count) 
     put_human_bytes(report->out, total);
     hlo_put_string(report->out, ")\n");
     for (size_t i = 0; i < count; i++) {
-        put_table(report, blocks[i]);
+        put_memory_table(report, blocks[i]);
+        hlo_put_char(report->out, '\n');
         shown = add_bytes(shown, blocks[i]->facts.size_bytes);
-        if (i >= SHOWN_AT_LEAST && (double)(total - shown) < 0.05 * (double)total) break;
+        if (is_rest_small(i, shown, total)) break;
     }
     hlo_put_char(report->out, '\n');
 }
 
-static HloStatus put_spaces(void *data) {
-    Report *report = data;
+void each_memory_space(Report *report, MemorySpaceVisitor visit) {
     const HloBufferAssignment *assignment = report->assignment;
     size_t count = assignment->blocks.count;
     const Block **blocks = HLO_NEW_ARRAY(&report->scratch, const Block *, count);
@@ -182,8 +175,12 @@ static HloStatus put_spaces(void *data) {
     if (count) qsort(blocks, count, sizeof *blocks, compare_blocks);
     for (size_t k = 0, end; k < count; k = end) {
         for (end = k + 1; end < count && blocks[end]->color == blocks[k]->color;) end++;
-        put_space(report, blocks + k, end - k);
+        visit(report, blocks + k, end - k);
     }
+}
+
+static HloStatus put_spaces(void *data) {
+    each_memory_space(data, put_space);
     return hlo_ok();
 }
 

@@ -2,12 +2,16 @@
 
 #include "lib/dump/dump.h"
 
+#include "hlo/encode.h"
 #include "hlo/graph.h"
+#include "hlo/proto.h"
 
 // One event: a stem, and the files that are called after it.
 typedef struct Event {
     HloDump *dump;
     const HloModule *m;
+    const HloDumpPart *parts;
+    size_t part_count;
     HloBuffer stem;
     bool has_file;  // one was written
 } Event;
@@ -24,33 +28,67 @@ static HloStatus put_file(Event *event, const char *extension, DumpKind kind, Hl
     return status;
 }
 
-// Writes and frees a text.
-static HloStatus put_buffer(Event *event, const char *extension, DumpKind kind, HloBuffer *text) {
-    HloStatus status = hlo_buffer_status(text);
+// Writes what was made, unless that failed, and frees it.
+static HloStatus put_made(Event *event, const char *extension, DumpKind kind, HloStatus status, HloBuffer *data) {
+    if (hlo_is_ok(status)) status = hlo_buffer_status(data);
     if (hlo_is_ok(status)) {
-        status = put_file(event, extension, kind, (HloStringView){text->data ? text->data : "", text->size});
+        status = put_file(event, extension, kind, (HloStringView){data->data ? data->data : "", data->size});
     }
-    hlo_buffer_free(text);
+    hlo_buffer_free(data);
     return status;
+}
+
+static HloStatus put_buffer(Event *event, const char *extension, DumpKind kind, HloBuffer *data) {
+    return put_made(event, extension, kind, hlo_ok(), data);
 }
 
 // ---- forms ----------------------------------------------------------------------------------------------
 
-static HloStatus put_text(Event *event, const HloDumpPart *parts, size_t part_count) {
+static HloStatus put_text(Event *event) {
     HloBuffer text = {0};
     hlo_print_module(event->m, &event->dump->print, &text);
     HLO_TRY(put_buffer(event, ".txt", DUMP_TEXT, &text));
-    for (size_t k = 0; k < part_count; k++) {
-        HloBuffer part = {0};
-        parts[k].put(&part, parts[k].data);
-        HLO_TRY(put_buffer(event, parts[k].suffix, DUMP_TEXT, &part));
+    for (size_t k = 0; k < event->part_count; k++) {
+        const HloDumpPart *part = &event->parts[k];
+        HloBuffer report = {0};
+        if (part->kind == HLO_DUMP_REPORT)
+            HLO_TRY(put_made(event, part->suffix, DUMP_TEXT, part->put(&report, part->data), &report));
     }
     return hlo_ok();
 }
 
+static HloStatus make_proto(const Event *event, HloBuffer *out) {
+    HLO_TRY(hlo_proto_write_module(event->m, HLO_PROTO_BINARY, out));
+    for (size_t k = 0; k < event->part_count; k++) {
+        const HloDumpPart *part = &event->parts[k];
+        if (part->kind == HLO_DUMP_FIELDS) HLO_TRY(part->put(out, part->data));
+    }
+    return hlo_buffer_status(out);
+}
+
+// Writes and frees bytes, compressed if that is asked for.
+static HloStatus put_packed(Event *event, const char *extension, HloStatus status, HloBuffer *bytes) {
+    if (!event->dump->options->xla_dump_compress_protos) return put_made(event, extension, DUMP_BYTES, status, bytes);
+    HloBuffer packed = {0}, name = {0};
+    hlo_putf(&name, "%s.gz", extension);
+    if (hlo_is_ok(status)) status = hlo_buffer_status(&name);
+    if (hlo_is_ok(status)) status = hlo_put_gzip(&packed, (HloStringView){bytes->data ? bytes->data : "", bytes->size});
+    status = put_made(event, name.data, DUMP_BYTES, status, &packed);
+    hlo_buffer_free(bytes);
+    hlo_buffer_free(&name);
+    return status;
+}
+
 static HloStatus put_proto(Event *event) {
-    (void)event;
-    return hlo_error(HLO_UNIMPLEMENTED, "--xla_dump_hlo_as_proto is not implemented");
+    HloBuffer bytes = {0};
+    HLO_TRY(put_packed(event, ".hlo.pb", make_proto(event, &bytes), &bytes));
+    for (size_t k = 0; k < event->part_count; k++) {
+        const HloDumpPart *part = &event->parts[k];
+        HloBuffer report = {0};
+        if (part->kind == HLO_DUMP_BYTES)
+            HLO_TRY(put_packed(event, part->suffix, part->put(&report, part->data), &report));
+    }
+    return hlo_ok();
 }
 
 static HloGraphOptions graph_options(const Event *event) {
@@ -67,10 +105,7 @@ static HloStatus put_graph(Event *event, const char *extension, bool fusions, Pu
     HloBuffer text = {0};
     HloGraphOptions options = graph_options(event);
     options.fusions = fusions;
-    HloStatus status = put(&text, event->m->entry, &options);
-    if (hlo_is_ok(status)) return put_buffer(event, extension, DUMP_BYTES, &text);
-    hlo_buffer_free(&text);
-    return status;
+    return put_made(event, extension, DUMP_BYTES, put(&text, event->m->entry, &options), &text);
 }
 
 // No renderer can be registered here, so the address is the reference's message about that.
@@ -86,10 +121,10 @@ static HloStatus put_url(Event *event) {
     return put_file(event, ".url", DUMP_BYTES, hlo_view(url));
 }
 
-static HloStatus put_forms(Event *event, const HloDumpPart *parts, size_t part_count) {
+static HloStatus put_forms(Event *event) {
     const DumpForms *forms = &event->dump->forms;
     bool is_optimized = strstr(event->stem.data, "after_optimizations") != NULL;
-    if (forms->text) HLO_TRY(put_text(event, parts, part_count));
+    if (forms->text) HLO_TRY(put_text(event));
     if (forms->proto) HLO_TRY(put_proto(event));
     if (forms->dot) HLO_TRY(put_graph(event, ".dot", true, hlo_put_dot));
     if (forms->html) HLO_TRY(put_graph(event, ".html", true, hlo_put_graph_page));
@@ -99,10 +134,10 @@ static HloStatus put_forms(Event *event, const HloDumpPart *parts, size_t part_c
 
 HloStatus dump_module(HloDump *dump, const HloModule *m, const char *suffix, const HloDumpPart *parts,
                       size_t part_count) {
-    Event event = {.dump = dump, .m = m};
+    Event event = {.dump = dump, .m = m, .parts = parts, .part_count = part_count};
     dump_put_name(dump, &event.stem, suffix, true);
     HloStatus status = hlo_buffer_status(&event.stem);
-    if (hlo_is_ok(status)) status = put_forms(&event, parts, part_count);
+    if (hlo_is_ok(status)) status = put_forms(&event);
     // A module counts after the event that wrote its first file, so all forms of that one are written.
     if (event.has_file && !dump->is_counted) {
         dump->is_counted = true;

@@ -33,3 +33,38 @@ HloStatus hlo_proto_write_module(const HloModule *m, HloProtoForm form, HloBuffe
     hlo_arena_free(&task.arena);
     return status;
 }
+
+// ---- snapshots -------------------------------------------------------------------------------------------
+
+typedef struct SnapshotTask {
+    Task task;
+    const HloLiteral *const *arguments;
+    size_t count;
+    const HloLiteral *result;
+} SnapshotTask;
+
+static HloStatus write_snapshot(void *data) {
+    SnapshotTask *call = data;
+    HloProtoWriter *w = &call->task.writer;
+    Xla__HloSnapshot *proto = hlo_message_new(w->arena, &xla__hlo_snapshot__descriptor);
+    proto->hlo = hlo_message_new(w->arena, &xla__hlo_proto__descriptor);
+    proto->hlo->hlo_module = hlo_write_module(w);
+    proto->n_arguments = call->count;
+    proto->arguments = HLO_NEW_LIST(w, Xla__LiteralProto, call->count);
+    for (size_t k = 0; k < call->count; k++) proto->arguments[k] = hlo_write_literal(w, call->arguments[k]);
+    if (call->result) proto->result = hlo_write_literal(w, call->result);
+    HloStatus failure = w->failure;
+    w->failure = hlo_ok();
+    HLO_TRY(failure);
+    return hlo_wire_write(proto, call->task.out);
+}
+
+HloStatus hlo_proto_write_snapshot(const HloModule *m, const HloLiteral *const *arguments, size_t count,
+                                   const HloLiteral *result, HloBuffer *out) {
+    SnapshotTask call = {.task = {.out = out}, .arguments = arguments, .count = count, .result = result};
+    call.task.writer = (HloProtoWriter){.arena = &call.task.arena, .m = m};
+    HloStatus status = hlo_guarded((HloArena *const[]){&call.task.arena, NULL}, write_snapshot, &call);
+    hlo_status_free(call.task.writer.failure);
+    hlo_arena_free(&call.task.arena);
+    return status;
+}

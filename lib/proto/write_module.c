@@ -1,5 +1,6 @@
 // Instructions, computations and the module as messages (protobuf chapter, §4 and §5).
 
+#include "hlo/proto.h"
 #include "writer.h"
 
 #include <stdlib.h>
@@ -13,18 +14,18 @@ void hlo_writer_fail(HloProtoWriter *w, HloStatus status) {
 
 // ---- ids -------------------------------------------------------------------------------------------------
 
-// An instruction's id is that of its computation and its place there.
 static int64_t id_of(const HloProtoWriter *w, const HloInstruction *inst) {
-    return (int64_t)((uint64_t)inst->comp->id << 32 | (uint64_t)w->local_ids[inst->comp->id][inst->id]);
+    return hlo_proto_id(inst->comp->id, w->local_ids[inst->comp->id][inst->id]);
 }
 
-static void number_instructions(HloProtoWriter *w) {
-    w->local_ids = HLO_NEW_ARRAY(w->arena, int64_t *, w->m->computation_id_limit);
-    HLO_EACH_COMP(comp, w->m) {
-        int64_t *ids = HLO_NEW_ARRAY(w->arena, int64_t, comp->id_limit), next = 0;
-        HLO_EACH_INST(inst, comp) ids[inst->id] = next++;
-        w->local_ids[comp->id] = ids;
+int64_t **hlo_proto_places(HloArena *arena, const HloModule *m) {
+    int64_t **places = HLO_NEW_ARRAY(arena, int64_t *, m->computation_id_limit);
+    HLO_EACH_COMP(comp, m) {
+        int64_t next = 0;
+        places[comp->id] = HLO_NEW_ARRAY(arena, int64_t, comp->id_limit);
+        HLO_EACH_INST(inst, comp) places[comp->id][inst->id] = next++;
     }
+    return places;
 }
 
 static size_t write_ids(HloProtoWriter *w, HloInstruction *const *insts, size_t count, int64_t **out) {
@@ -259,7 +260,7 @@ static Xla__HloModuleProto *start_module(HloProtoWriter *w) {
 Xla__HloModuleProto *hlo_write_module(HloProtoWriter *w) {
     const HloModule *m = w->m;
     Xla__HloModuleProto *out = start_module(w);
-    number_instructions(w);
+    w->local_ids = hlo_proto_places(w->arena, w->m);
     HLO_SET_TEXT(out, name, m->name);
     HLO_SET_TEXT(out, entry_computation_name, m->entry->name);
     out->entry_computation_id = m->entry->id;

@@ -4,9 +4,9 @@
 usage: dots.py [FOLDER OF PROGRAMS] [--show]
 
 The numbers of boxes are addresses in the reference: both sides are numbered by first appearance. Rules for hovering
-have no order there and are compared sorted; comments, the title and the address of a font are left out. The
-reference drew compiled programs (jax) as they stood in memory, in another order of instructions than their text has:
-there the lines are compared without numbers and order."""
+have no order there and are compared sorted; comments, the title and the address of a font are left out. Compiled
+programs (jax) are read from protocol buffers, which keep the order of instructions in memory; where there is only text,
+lines are compared without numbers and order."""
 import glob
 import os
 import re
@@ -24,7 +24,8 @@ def drawn_modules(corpus):
     """Pairs of a module's text and the reference's picture."""
     for dot in sorted(glob.glob(os.path.join(corpus, 'jax', '*', 'print', '*', 'module.dot'))):
         stage = os.path.basename(os.path.dirname(dot))
-        yield os.path.join(os.path.dirname(dot), '..', '..', stage + '.hlo'), dot
+        text = os.path.join(os.path.dirname(dot), '..', '..', stage + '.hlo')
+        yield text + '.pb' if os.path.exists(text + '.pb') else text, dot
     for dot in sorted(glob.glob(os.path.join(corpus, 'hlo', '*', 'print', 'module.dot'))):
         yield os.path.join(os.path.dirname(dot), '..', 'input.hlo'), dot
 
@@ -75,7 +76,7 @@ def main():
     hlo_opt = os.path.join(common.programs(), 'hlo-opt')
     same = same_rules = 0
     for text, dot in pairs:
-        ordered = '/jax/' not in dot
+        ordered = '/jax/' not in dot or text.endswith('.pb')
         ours, our_rules = normal_form(draw(hlo_opt, text), ordered)
         theirs, their_rules = normal_form(open(dot).read(), ordered)
         same += ours == theirs
