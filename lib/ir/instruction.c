@@ -90,7 +90,7 @@ void hlo_set_attr(HloModule *m, HloInstruction *inst, HloAttr attr) {
         return;
     }
     if (inst->attr_count == inst->attr_capacity) {
-        uint16_t capacity = (uint16_t)(inst->attr_capacity ? inst->attr_capacity * 2 : 2);
+        uint16_t capacity = (uint16_t)(inst->attr_capacity ? inst->attr_capacity * 2 : 1);
         HloAttr *attrs = HLO_NEW_ARRAY(&m->arena, HloAttr, capacity);
         if (inst->attr_count) memcpy(attrs, inst->attrs, inst->attr_count * sizeof *attrs);
         inst->attrs = attrs;

@@ -105,6 +105,35 @@ static void stem_take(HloArena *arena, Stem *stem, uint64_t number) {
     stem->bits[number / 64] |= (uint64_t)1 << (number % 64);
 }
 
+// A stem's slot holds nothing, its one number n as 2 n + 1, or a Stem. Most stems of some texts have one number.
+static bool take_first(void **slot, uint64_t number) {
+    if (*slot || number > UINTPTR_MAX / 2) return false;
+    *slot = (void *)(uintptr_t)(number * 2 + 1);
+    return true;
+}
+
+static Stem *stem_of(HloArena *arena, void **slot) {
+    uintptr_t value = (uintptr_t)*slot;
+    if (value && !(value & 1)) return *slot;
+    Stem *stem = HLO_NEW(arena, Stem);
+    if (value) stem_take(arena, stem, value / 2);
+    *slot = stem;
+    return stem;
+}
+
+// The number that a name gets: the one wanted, or the stem's next free one.
+static uint64_t take_number(HloArena *arena, void **slot, uint64_t wanted) {
+    if (take_first(slot, wanted)) return wanted;
+    Stem *stem = stem_of(arena, slot);
+    uint64_t number = wanted;
+    if (stem_has(stem, wanted)) {
+        while (stem_has(stem, stem->counter)) stem->counter++;
+        number = stem->counter++;
+    }
+    stem_take(arena, stem, number);
+    return number;
+}
+
 // Splits `add.12` into `add` and 12. No digits after the last dot, or a number beyond 63 bits: the whole name
 // is the stem.
 static bool split_number(const char *name, size_t size, size_t *stem_size, uint64_t *number) {
@@ -152,15 +181,9 @@ static const char *unique_name(HloModule *m, HloNames *names, const char *wanted
     uint64_t number = 0;
     bool explicit_number = split_number(name, size, &stem_size, &number);
     void **slot = hlo_map_at_text(&m->arena, &names->stems, name, stem_size, NULL);
-    if (!*slot) *slot = HLO_NEW(&m->arena, Stem);
-    Stem *stem = *slot;
-    bool taken = stem_has(stem, number);
-    if (taken) {
-        while (stem_has(stem, stem->counter)) stem->counter++;
-        number = stem->counter++;
-    }
-    stem_take(&m->arena, stem, number);
-    bool as_wanted = !taken && (!explicit_number || is_plain_number(name, size, stem_size));
+    uint64_t wanted_number = number;
+    number = take_number(&m->arena, slot, wanted_number);
+    bool as_wanted = number == wanted_number && (!explicit_number || is_plain_number(name, size, stem_size));
     if (!as_wanted && (number || explicit_number)) return numbered_name(&m->arena, name, stem_size, number);
     return as_wanted && (owned || name != wanted) ? name
                                                   : hlo_arena_string(&m->arena, name, as_wanted ? size : stem_size);

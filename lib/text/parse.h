@@ -36,16 +36,20 @@ typedef struct HloNamePlace {
     uint32_t number;  // of its slot, from 1; 0: empty
 } HloNamePlace;
 
+enum { HLO_NAME_BLOCKS = 28 };
+
 typedef struct HloNameTable {
-    HloNamePlace *places;  // open addressing
-    size_t place_count;    // 0 or a power of two
-    HloNameSlot *slots;    // in the order of their entry
-    size_t count, capacity;
+    HloNamePlace *places;                  // open addressing
+    size_t place_count;                    // 0 or a power of two
+    HloNameSlot *blocks[HLO_NAME_BLOCKS];  // slots in the order of their entry; each block has twice the room
+    size_t count;
 } HloNameTable;
 
+// The slot entered as the i-th, below table->count.
+HloNameSlot *hlo_names_slot(const HloNameTable *table, size_t i);
 void hlo_names_clear(HloNameTable *table);
 HloNameSlot *hlo_names_find(const HloNameTable *table, const char *text, size_t size);
-// The slot of a name, new when `*is_new`; valid until the next call. New slots hold the span itself.
+// The slot of a name, new when `*is_new`. New slots hold the span itself.
 HloNameSlot *hlo_names_at(HloArena *arena, HloNameTable *table, const char *text, size_t size, bool *is_new);
 
 // ---- the reader -----------------------------------------------------------------------------------------

@@ -131,7 +131,7 @@ static void forget_undefined(HloReader *r) {
     HloNameTable defined = {0};
     const HloNameTable *all = &r->computations;
     for (size_t i = 0; i < all->count; i++) {
-        const HloNameSlot *slot = &all->slots[i];
+        const HloNameSlot *slot = hlo_names_slot(all, i);
         const HloComputation *comp = slot->value;
         if (comp && !comp->root) continue;
         bool is_new;

@@ -32,8 +32,10 @@ const char *hlo_hint_text(HloReader *r, const HloHint *hint) {
 const char *hlo_hint_of_names(HloReader *r, const HloNameTable *names, const char *text, size_t size) {
     enum { MOST_COMPARED = 20000 };  // a hint is not worth more time
     HloHint hint = hlo_hint_for(text, size);
-    for (size_t i = 0; i < names->count && i < MOST_COMPARED; i++)
-        hlo_hint_offer(&hint, names->slots[i].text, names->slots[i].size);
+    for (size_t i = 0; i < names->count && i < MOST_COMPARED; i++) {
+        const HloNameSlot *slot = hlo_names_slot(names, i);
+        hlo_hint_offer(&hint, slot->text, slot->size);
+    }
     return hlo_hint_text(r, &hint);
 }
 

@@ -7,10 +7,22 @@
 
 #include "parse.h"
 
+enum { FIRST_BLOCK = 32 };  // slots
+
+// Blocks have 32, 64, 128 … slots, so slot i, counted from 32, stands in the block of its highest bit.
+static size_t block_of(size_t i) {
+    return 58 - (size_t)__builtin_clzll(i + FIRST_BLOCK);
+}
+
+HloNameSlot *hlo_names_slot(const HloNameTable *table, size_t i) {
+    size_t block = block_of(i);
+    return &table->blocks[block][i + FIRST_BLOCK - ((size_t)FIRST_BLOCK << block)];
+}
+
 // Backwards, so that no name loses what stands between its first place and its own.
 void hlo_names_clear(HloNameTable *table) {
     for (size_t number = table->count; number > 0; number--) {
-        size_t at = table->slots[number - 1].hash & (table->place_count - 1);
+        size_t at = hlo_names_slot(table, number - 1)->hash & (table->place_count - 1);
         while (table->places[at].number != number) at = (at + 1) & (table->place_count - 1);
         table->places[at].number = 0;
     }
@@ -26,7 +38,7 @@ static size_t probe(const HloNameTable *table, const char *text, size_t size, ui
     size_t at = hash & (table->place_count - 1);
     for (; table->places[at].number; at = (at + 1) & (table->place_count - 1)) {
         if (table->places[at].hash != hash) continue;
-        const HloNameSlot *slot = &table->slots[table->places[at].number - 1];
+        const HloNameSlot *slot = hlo_names_slot(table, table->places[at].number - 1);
         if (slot->size == size && hlo_same_bytes(slot->text, text, size)) break;
     }
     return at;
@@ -36,16 +48,17 @@ static size_t probe(const HloNameTable *table, const char *text, size_t size, ui
 HloNameSlot *hlo_names_find(const HloNameTable *table, const char *text, size_t size) {
     if (!table->count || size > UINT32_MAX) return NULL;
     uint32_t number = table->places[probe(table, text, size, hash_name(text, size))].number;
-    return number ? &table->slots[number - 1] : NULL;
+    return number ? hlo_names_slot(table, number - 1) : NULL;
 }
 
 static void grow_places(HloArena *arena, HloNameTable *table) {
     table->place_count = table->place_count ? table->place_count * 2 : 64;
     table->places = HLO_NEW_ARRAY(arena, HloNamePlace, table->place_count);
     for (size_t i = 0; i < table->count; i++) {
-        size_t at = table->slots[i].hash & (table->place_count - 1);
+        uint32_t hash = hlo_names_slot(table, i)->hash;
+        size_t at = hash & (table->place_count - 1);
         while (table->places[at].number) at = (at + 1) & (table->place_count - 1);
-        table->places[at] = (HloNamePlace){table->slots[i].hash, (uint32_t)(i + 1)};
+        table->places[at] = (HloNamePlace){hash, (uint32_t)(i + 1)};
     }
 }
 
@@ -54,10 +67,10 @@ HloNameSlot *hlo_names_at(HloArena *arena, HloNameTable *table, const char *text
     uint32_t hash = hash_name(text, size);
     size_t at = probe(table, text, size, hash);
     *is_new = !table->places[at].number;
-    if (!*is_new) return &table->slots[table->places[at].number - 1];
-    if (table->count == table->capacity)
-        table->slots = hlo_arena_grow(arena, table->slots, &table->capacity, 32, sizeof *table->slots);
-    HloNameSlot *slot = &table->slots[table->count++];
+    if (!*is_new) return hlo_names_slot(table, table->places[at].number - 1);
+    HloNameSlot **block = &table->blocks[block_of(table->count)];
+    if (!*block) *block = HLO_NEW_ARRAY(arena, HloNameSlot, (size_t)FIRST_BLOCK << block_of(table->count));
+    HloNameSlot *slot = hlo_names_slot(table, table->count++);
     *slot = (HloNameSlot){.text = text, .size = (uint32_t)size, .hash = hash};
     table->places[at] = (HloNamePlace){hash, (uint32_t)table->count};
     return slot;
