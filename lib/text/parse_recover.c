@@ -39,7 +39,8 @@ typedef struct Scan {
     size_t attr_size;
     char *open;  // brackets; BODY: a `{` with instructions in it
     size_t open_count, open_capacity;
-    bool lost_brace;  // a `}` at the beginning of a line closed something else than a body
+    size_t body_count;  // of them
+    bool lost_brace;    // a `}` at the beginning of a line closed something else than a body
 } Scan;
 
 enum { BODY = 'B' };
@@ -109,25 +110,25 @@ static void open_bracket(Scan *s, char c) {
     if (s->open_count == s->open_capacity)
         s->open = hlo_arena_grow(s->r->scratch, s->open, &s->open_capacity, 64, sizeof *s->open);
     s->open[s->open_count++] = body ? BODY : c;
+    s->body_count += body;
 }
 
-static bool is_in_body(const Scan *s) {
-    return memchr(s->open ? s->open : "", BODY, s->open_count) != NULL;
+// `)` or `]`: counts only where its partner is the innermost bracket.
+static void close_list(Scan *s, char c) {
+    if (innermost(s) == (c == ')' ? '(' : '[')) s->open_count--;
 }
 
-// False when a `}` has no partner, or stands in the first column, where only computations end.
-static bool close_bracket(Scan *s, char c, bool begins_line) {
+// `}` also ends what was left open inside. False when it has no partner, or stands in the first column, where only
+// computations end.
+static bool close_brace(Scan *s, bool begins_line) {
     bool first_column = s->p > s->r->lex.begin && s->p[-1] == '\n';
-    if (c == '}' && first_column && !is_in_body(s)) s->open_count = 0;
-    size_t at = s->open_count;
-    while (at > 0 && c == '}' && s->open[at - 1] != '{' && s->open[at - 1] != BODY) at--;
-    if (c == '}' && at == 0) return false;
-    if (c == '}' && begins_line && s->open[at - 1] == '{') s->lost_brace = true;
-    char partner = c == ')' ? '(' : c == ']' ? '[' : innermost(s);
-    if (c == '}')
-        s->open_count = at - 1;
-    else if (innermost(s) == partner)
-        s->open_count--;
+    if (first_column && !s->body_count) s->open_count = 0;
+    while (s->open_count && innermost(s) != '{' && innermost(s) != BODY) s->open_count--;
+    if (!s->open_count) return false;
+    bool body = innermost(s) == BODY;
+    s->body_count -= body;
+    s->lost_brace = s->lost_brace || (begins_line && !body);
+    s->open_count--;
     return true;
 }
 
@@ -166,7 +167,8 @@ static Event next_event(Scan *s) {
         }
         bool shown = s->open_count == 0;
         if (c == '(' || c == '[' || c == '{') open_bracket(s, c);
-        if ((c == ')' || c == ']' || c == '}') && !close_bracket(s, c, event.begins_line)) event.kind = CLOSE;
+        if (c == ')' || c == ']') close_list(s, c);
+        if (c == '}' && !close_brace(s, event.begins_line)) event.kind = CLOSE;
         s->before = c;
         s->p++;
         if (c == ',' && shown) event.kind = COMMA;
