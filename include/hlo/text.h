@@ -16,7 +16,7 @@ typedef struct HloParseOptions {
     bool drop_zero_sign;        // the token `-0` is plus zero, as the reference reads it (`-0.0` keeps its sign)
     bool renumber_frames;       // keep only the stack frames that instructions name, numbered by first use, and drop
                                 // ids without a frame (grammar chapter, §2.3); otherwise tables stay as written
-    size_t max_errors;          // how many errors are told before reading ends; 0: 20
+    size_t max_errors;          // how many errors are told before reading ends, at most 1000; 0: 20
     int hlo_version;            // forms newer than this version of the language, as 202602, are refused; 0: none are
     size_t memory_limit_bytes;  // 0: none; past it the parse ends with RESOURCE_EXHAUSTED
 } HloParseOptions;

@@ -15,7 +15,7 @@
 static const HloFlag flags[] = {
     FLAG("hlo-version", TEXT, hlo_version, "VERSION",
          "refuse what this version of the language does not have: 2026-02 or 2026-08 (default)"),
-    FLAG("max-errors", INT, max_errors, "N", "end reading after N errors in a text (default 20)"),
+    FLAG("max-errors", INT, max_errors, "N", "end reading after N errors in a text (default 20, at most 1000)"),
     FLAG("renumber-frames", BOOL, renumber_frames, NULL,
          "keep only the stack frames that instructions name, numbered by first use"),
 };

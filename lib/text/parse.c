@@ -2,7 +2,7 @@
 
 #include "parse.h"
 
-enum { DEFAULT_MAX_ERRORS = 20 };  // as text.h says
+enum { DEFAULT_MAX_ERRORS = 20, MOST_ERRORS = 1000 };  // as text.h says
 
 bool hlo_enter(HloReader *r, size_t levels) {
     r->depth += levels;
@@ -50,6 +50,7 @@ HloStatus hlo_parse_module(HloStringView text, const HloParseOptions *options, H
     if (!m) return hlo_out_of_memory();
     m->arena.limit_bytes = options->memory_limit_bytes;
     hlo_arena_expect(&m->arena, text.size);
+    size_t max_errors = options->max_errors ? options->max_errors : DEFAULT_MAX_ERRORS;
     Task task = {
         .r = {.m = m,
               .arena = &m->arena,
@@ -57,7 +58,7 @@ HloStatus hlo_parse_module(HloStringView text, const HloParseOptions *options, H
               .file_name = options->file_name ? options->file_name : "<text>",
               .lines_before = options->lines_before,
               .hlo_version = options->hlo_version,
-              .max_errors = options->max_errors ? options->max_errors : DEFAULT_MAX_ERRORS,
+              .max_errors = max_errors < MOST_ERRORS ? max_errors : MOST_ERRORS,
               .keep_missing_layouts = options->keep_missing_layouts,
               .zero_elided = options->zero_elided,
               .drop_zero_sign = options->drop_zero_sign,
