@@ -109,6 +109,7 @@ static HloStatus verify_all(void *data) {
     HLO_TRY(hlo_verify_late(v));
     if (v->has_buffers) HLO_TRY(hlo_verify_buffers(v));
     HLO_TRY(hlo_verify_schedule(v));
+    HLO_TRY(hlo_verify_deadlocks(v));
     HLO_TRY(hlo_verify_optional(v));
     return hlo_verify_header(v);
 }

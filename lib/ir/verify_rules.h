@@ -87,6 +87,7 @@ HloStatus hlo_verify_calls(HloVerify *v);                                    // 
 HloStatus hlo_verify_buffers(HloVerify *v);                                  // verify_buffers.c
 HloStatus hlo_verify_header(HloVerify *v);                                   // verify_module.c
 HloStatus hlo_verify_schedule(HloVerify *v);                                 // verify_schedule.c
+HloStatus hlo_verify_deadlocks(HloVerify *v);                                // verify_deadlock.c
 HloStatus hlo_verify_optional(HloVerify *v);                                 // verify_optional.c
 
 // ---- parts of the walk ----------------------------------------------------------------------------------

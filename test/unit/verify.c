@@ -317,6 +317,52 @@ static void verify_checks_the_header(void **state) {
     for (size_t i = 0; i < HLO_COUNT(rows); i++) check_rows(rows[i].header, &mixed, &rows[i].row, 1);
 }
 
+// What waits for what: S sends and R receives over the pair of digits behind it, G gathers from all devices.
+static void put_transfers(HloBuffer *out, const char *steps) {
+    hlo_put_string(out, "a = f32[4] parameter(0) t = token[] after-all()\n");
+    for (int i = 0; steps[i]; i++) {
+        char kind = steps[i];
+        if (kind == 'G') hlo_putf(out, "g%d = f32[4] all-gather(a), dimensions={0}\n", i);
+        if (kind != 'S' && kind != 'R') continue;
+        const char *done = kind == 'S' ? "token[] send-done" : "(f32[4], token[]) recv-done";
+        hlo_putf(out,
+                 "x%d = (f32[4], u32[], token[]) %s, channel_id=%d, "
+                 "frontend_attributes={_xla_send_recv_source_target_pairs={{%c,%c}}}\nd%d = %s(x%d), channel_id=%d\n",
+                 i, kind == 'S' ? "send(a, t)" : "recv(t)", i + 1, steps[i + 1], steps[i + 2], i, done, i, i + 1);
+    }
+    hlo_put_string(out, "ROOT r = f32[4] negate(a)");
+}
+
+static void verify_finds_deadlocks_when_asked(void **state) {
+    (void)state;
+    static const HloVerifyOptions options = {.allow_mixed_precision = true, .no_deadlocks = true};
+    static const Row rows[] = {
+        {"S01 R01", NULL},
+        {"R01 S01", NULL},
+        {"S01", "no-deadlocks"},
+        {"R01", "no-deadlocks"},
+        {"S01 R12", "no-deadlocks"},
+        {"S00 R00", "no-deadlocks"},
+        {"S01 S12 R01 R12", NULL},
+        {"S01 S12 R12 R01", NULL},
+        {"S01 S01 R01 R01", "no-deadlocks"},
+        {"S01 S10 R01 R10", "no-deadlocks"},
+        {"S01 R10 R01 S10", NULL},
+        {"R01 R10 S01 S10", "no-deadlocks"},
+        {"S01 R01 G S10 R10", NULL},
+        {"S01 G R01", "no-deadlocks"},
+    };
+    for (size_t i = 0; i < HLO_COUNT(rows); i++) {
+        HloBuffer entry = {0};
+        put_transfers(&entry, rows[i].entry);
+        hlo_put_char(&entry, '\0');
+        HloModule *m = read_entry(", is_scheduled=true", entry.data);
+        expect_rule(m, &options, rows[i].rule, rows[i].entry);
+        hlo_module_free(m);
+        hlo_buffer_free(&entry);
+    }
+}
+
 static void verify_lets_buffers_be_written_once(void **state) {
     (void)state;
 #define PIN                                                                              \
@@ -436,6 +482,7 @@ int main(void) {
         cmocka_unit_test(verify_pairs_starts_with_dones),
         cmocka_unit_test(verify_fits_shardings_to_shapes),
         cmocka_unit_test(verify_checks_the_header),
+        cmocka_unit_test(verify_finds_deadlocks_when_asked),
         cmocka_unit_test(verify_lets_buffers_be_written_once),
         cmocka_unit_test(verify_finds_one_sided_edges),
         cmocka_unit_test(verify_finds_cycles),
