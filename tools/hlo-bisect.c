@@ -40,9 +40,9 @@ static const HloFlag flags[] = {
     FLAG("numerics", BOOL, numerics, "predicates", NULL, NULL,
          "the interpreter computes another result from the same made-up arguments"),
     FLAG("abs_error_bound", FLOAT, abs, "predicates", "X", NULL,
-         "with --numerics: absolute error that is no difference (default 0.001)"),
+         "with --numerics: absolute error that is no difference (default: by type)"),
     FLAG("rel_error_bound", FLOAT, rel, "predicates", "X", NULL,
-         "with --numerics: relative error that is no difference (default 0.001)"),
+         "with --numerics: relative error that is no difference (default: by type, half of the bits)"),
     FLAG("differs-from", TEXT, differs_from, "predicates", "FILE", NULL, "its text is not that of the module in FILE"),
     FLAG("passes", TEXT, passes, "search", "PIPELINE", NULL, "search these passes, as hlo-opt takes them"),
     FLAG("platform", TEXT, platform, "search", "NAME", NULL, "search the passes of a platform: cpu"),
@@ -96,7 +96,7 @@ static HloStatus read_words(Run *run) {
 
 static HloStatus read_flags(Run *run, HloVec *inputs) {
     Options *options = &run->options;
-    *options = (Options){.search = "auto", .colour = "auto", .abs = 0.001, .rel = 0.001};
+    *options = (Options){.search = "auto", .colour = "auto"};
     run->load.drop_zero_sign = true;  // as hlo-opt reads
     run->debug = hlo_debug_options_default();
     run->sets[0] = (HloFlagSet){.flags = flags, .count = HLO_COUNT(flags), .options = options};
@@ -168,7 +168,7 @@ static HloStatus make_predicate(Run *run) {
     if (o->appears) return hlo_predicate_appears(o->appears, &run->predicate);
     if (o->vanishes) return hlo_predicate_vanishes(o->vanishes, &run->predicate);
     if (o->command) return hlo_predicate_command(o->command, &run->predicate);
-    if (o->numerics) return hlo_predicate_numerics((HloErrorBounds){o->abs, o->rel}, &run->predicate);
+    if (o->numerics) return hlo_predicate_numerics(&(HloNumericsOptions){.bounds = {o->abs, o->rel}}, &run->predicate);
     if (o->differs_from) return make_differs(run, o->differs_from);
     return hlo_predicate_invalid(&run->predicate);
 }

@@ -6,7 +6,7 @@
 #ifndef HLO_BISECT_H
 #define HLO_BISECT_H
 
-#include "hlo/compare.h"
+#include "hlo/numerics.h"
 #include "hlo/pass.h"
 #include "hlo/text.h"
 
@@ -34,8 +34,8 @@ HLO_MUST_USE HloStatus hlo_predicate_invalid(HloPredicate **out);
 // The text is another one than `text`, which is copied; `name` is for reports.
 HLO_MUST_USE HloStatus hlo_predicate_differs(const char *name, HloStringView text, HloPredicate **out);
 // The interpreter computes other values than for the first module that was asked, from the same made-up arguments; the
-// first answer is no. Modules for several devices, and what the interpreter does not know, are failures.
-HLO_MUST_USE HloStatus hlo_predicate_numerics(HloErrorBounds bounds, HloPredicate **out);
+// first answer is no. What the interpreter does not know is a failure.
+HLO_MUST_USE HloStatus hlo_predicate_numerics(const HloNumericsOptions *options, HloPredicate **out);
 void hlo_predicate_free(HloPredicate *predicate);
 
 // ---- search ---------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@
 #define HLO_OBSERVERS_H
 
 #include "hlo/infer.h"
+#include "hlo/numerics.h"
 #include "hlo/pass.h"
 #include "hlo/regex.h"
 #include "hlo/text.h"
@@ -60,6 +61,10 @@ typedef struct HloFixOptions {
     bool fail_at_limit;   // a fixed point that reaches its limit ends the run with INTERNAL
 } HloFixOptions;
 HLO_MUST_USE HloStatus hlo_observe_fixes(const HloFixOptions *options, HloSink sink, HloPassObserver **out);
+
+// Evaluates the module before the first pass and after every pass that changed it, on the same arguments; results that
+// differ by more than rounding end the run with INTERNAL, which names the pass.
+HLO_MUST_USE HloStatus hlo_observe_numerics(const HloNumericsOptions *options, HloPassObserver **out);
 
 // ---- what it cost ---------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ typedef struct HloWatchOptions {
     bool verify_each;
     HloVerifyOptions rules;  // of verify_each
     bool check_claims;
+    int64_t check_numerics;        // seed of the arguments; 0: not asked for
     const char *time_passes;       // table or json
     int64_t rewrite_limit;         // 0: none
     const char *colour;            // auto, always or never

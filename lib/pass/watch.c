@@ -7,7 +7,7 @@
 #include "hlo/fuel.h"
 #include "hlo/regex.h"
 
-enum { MOST_OBSERVERS = 6, DIFF_CONTEXT = 2 };
+enum { MOST_OBSERVERS = 7, DIFF_CONTEXT = 2 };
 
 struct HloWatch {
     HloRunner *runner;
@@ -32,6 +32,8 @@ static const HloFlag flags[] = {
     FLAG("rewrite-limit", INT, rewrite_limit, "N", NULL, "stop rewriting after the first N rewrites"),
     FLAG("verify-each", BOOL, verify_each, NULL, NULL, "verify the module before and after every pass"),
     FLAG("check-claims", BOOL, check_claims, NULL, NULL, "fail when a pass changes the module without saying so"),
+    FLAG("check-numerics", INT, check_numerics, "SEED", "1",
+         "evaluate the module before and after every pass, on made-up arguments, and fail when results differ"),
     FLAG("time-passes", TEXT, time_passes, "FORM", "table",
          "write runs, rewrites and times, slowest pass first, as table (default) or json"),
     FLAG("color", TEXT, colour, "WHEN", NULL, "auto (default), always or never"),
@@ -121,6 +123,10 @@ static HloStatus add_observers(HloWatch *watch, const HloWatchOptions *options, 
     if (options->trace_rewrites) HLO_TRY(watch_rewrites(watch, options));
     if (options->verify_each) {
         HLO_TRY(hlo_observe_verify(&options->rules, &watch->observers[watch->observer_count++]));
+    }
+    if (options->check_numerics) {
+        HloNumericsOptions numerics = {.seed = (uint64_t)options->check_numerics};
+        HLO_TRY(hlo_observe_numerics(&numerics, &watch->observers[watch->observer_count++]));
     }
     HloClaimsOptions ours = {.silent_change = options->check_claims, .names_count = true};
     HloClaimsOptions theirs = {.silent_change = debug->xla_unsupported_crash_on_hlo_pass_silent_hlo_change,
