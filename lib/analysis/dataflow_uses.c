@@ -181,7 +181,8 @@ void collect_uses(HloDataflow *flow) {
     // Only now the list stays where it is.
     size_t next = 0;
     for (size_t v = 0; v < flow->value_limit; v++) {
-        flow->values[v].uses = list.items + next;
-        next += flow->values[v].use_count;
+        HloValue *value = &flow->values[v];
+        if (value->use_count) value->uses = list.items + next;
+        next += value->use_count;
     }
 }
