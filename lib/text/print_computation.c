@@ -102,7 +102,10 @@ static const HloComputation *put_lines(Printer *p, Frame *frame) {
             if (frame->at == frame->order.count) return NULL;
             const HloInstruction *inst = frame->order.items[frame->at++];
             if (is_hidden(p, frame, inst)) continue;
-            hlo_put_spaces(p->out, 2 * (size_t)p->indent);
+            if (p->indent == 1)  // nearly all lines
+                hlo_put(p->out, "  ", 2);
+            else
+                hlo_put_spaces(p->out, 2 * (size_t)p->indent);
             if (inst == frame->comp->root) hlo_put(p->out, "ROOT ", 5);
             hlo_line_begin(p, &frame->line, inst);
         }
