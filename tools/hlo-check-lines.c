@@ -88,8 +88,7 @@ static HloStatus run_command(const char *command, HloBuffer *out) {
     HloStatus status = read_all(from, out);
     int code = pclose(from);
     if (!hlo_is_ok(status)) return status;
-    if (!WIFEXITED(code) || WEXITSTATUS(code) != 0)
-        return hlo_error(HLO_UNKNOWN, "the command failed: %s", command);
+    if (!WIFEXITED(code) || WEXITSTATUS(code) != 0) return hlo_error(HLO_UNKNOWN, "the command failed: %s", command);
     return hlo_ok();
 }
 
@@ -160,7 +159,8 @@ static HloStatus update(Run *run, const char *path) {
     HLO_TRY(check_path(path));
     HLO_TRY(set_path(&run->arena));
     HloStatus status = hlo_file_read(path, &file);
-    if (hlo_is_ok(status)) status = write_test(run, path, (HloStringView){file.data ? file.data : "", file.size}, &lines);
+    if (hlo_is_ok(status))
+        status = write_test(run, path, (HloStringView){file.data ? file.data : "", file.size}, &lines);
     hlo_buffer_free(&file);
     hlo_buffer_free(&lines);
     HLO_TRY(status);

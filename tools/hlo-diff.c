@@ -102,8 +102,7 @@ static HloStatus fill_output(void *data) {
     Options *options = &run->options;
     HloFlagSet sets[] = {{.flags = flags, .count = HLO_COUNT(flags), .options = options}, hlo_load_flags(&run->load)};
     HloVec inputs = {0};
-    *options = (Options){
-        .output = "-", .colour = "auto", .context = 3, .layouts = true, .large_constants = true};
+    *options = (Options){.output = "-", .colour = "auto", .context = 3, .layouts = true, .large_constants = true};
     HLO_TRY(hlo_flags_parse(&run->arena, sets, HLO_COUNT(sets), run->argc, run->argv, &inputs));
     if (options->help) return put_help(run, sets, HLO_COUNT(sets));
     if (options->version) {

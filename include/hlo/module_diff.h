@@ -1,8 +1,9 @@
 // What changed between two modules: computations and instructions that belong together are found by name and structure,
 // so that a new name, or a number that moved on, is not taken for a change.
 //
-// Order among computations, and of the instructions of a computation without a schedule, says nothing about a module and
-// is not compared. What an instruction's line says is compared as it is printed; the options decide how much that is.
+// Order among computations, and of the instructions of a computation without a schedule, says nothing about a module
+// and is not compared. What an instruction's line says is compared as it is printed; the options decide how much that
+// is.
 #ifndef HLO_MODULE_DIFF_H
 #define HLO_MODULE_DIFF_H
 
@@ -28,9 +29,9 @@ typedef struct HloComputationDiff {
     const HloComputation *before, *after;  // as in a row
     const HloDiffRow *rows;                // in the order of `after`, what was removed where it stood
     size_t row_count;
-    size_t counts[HLO_DIFF_KINDS];         // rows of each kind
-    bool renamed;                          // the names differ
-    HloStringView before_end, after_end;   // the closing lines, with the thread
+    size_t counts[HLO_DIFF_KINDS];        // rows of each kind
+    bool renamed;                         // the names differ
+    HloStringView before_end, after_end;  // the closing lines, with the thread
 } HloComputationDiff;
 
 typedef struct HloModuleDiff {
@@ -44,8 +45,9 @@ typedef struct HloModuleDiff {
 // How lines are printed for a comparison: names with percent signs, one line each, everything but metadata.
 HloPrintOptions hlo_print_for_diff(void);
 
-// Compares two modules. `options` must keep what hlo_print_for_diff says about names and lines. Everything in *out lives
-// in `arena`, or belongs to the modules. Time is linear in the size of the modules but for a factor of log(instructions).
+// Compares two modules. `options` must keep what hlo_print_for_diff says about names and lines. Everything in *out
+// lives in `arena`, or belongs to the modules. Time is linear in the size of the modules but for a factor of
+// log(instructions).
 HLO_MUST_USE HloStatus hlo_module_diff(HloArena *arena, const HloModule *before, const HloModule *after,
                                        const HloPrintOptions *options, HloModuleDiff *out);
 

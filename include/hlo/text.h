@@ -25,8 +25,9 @@ typedef struct HloParseOptions {
 HLO_MUST_USE HloStatus hlo_version_parse(const char *text, int *out);
 
 // Reads a module, a list of computations without header, or a single instruction (grammar chapter). On success
-// the caller owns *out. Failure is INVALID_ARGUMENT and leaves *out alone; its message has every error found, in the order
-// of the text, each with file:line:col, the source line and a caret. The text need not be zero-terminated and is not kept.
+// the caller owns *out. Failure is INVALID_ARGUMENT and leaves *out alone; its message has every error found, in the
+// order of the text, each with file:line:col, the source line and a caret. The text need not be zero-terminated and is
+// not kept.
 HLO_MUST_USE HloStatus hlo_parse_module(HloStringView text, const HloParseOptions *options, HloModule **out);
 
 // Reads one shape; the whole text must be consumed.
@@ -55,8 +56,8 @@ typedef enum HloCalleeMode {
 #define HLO_PRINT_TYPE_INT int64_t
 #define HLO_PRINT_TYPE_CALLEES HloCalleeMode
 
-// Every switch of the printing chapter, §1.1, as print_options.def explains them. Start from a preset; a zeroed struct is
-// no preset.
+// Every switch of the printing chapter, §1.1, as print_options.def explains them. Start from a preset; a zeroed struct
+// is no preset.
 typedef struct HloPrintOptions {
 #define HLO_PRINT_OPTION(kind, field, flag, plain, brief, canonical, fingerprint, module_fingerprint, dump, help) \
     HLO_PRINT_TYPE_##kind field;

@@ -1,5 +1,5 @@
-// Rows of a module diff: pairs in an order that both sides have (the longest increasing sequence of partners, found as in
-// patience sorting), and around them what only one side has.
+// Rows of a module diff: pairs in an order that both sides have (the longest increasing sequence of partners, found as
+// in patience sorting), and around them what only one side has.
 
 #include "lib/analysis/module_diff.h"
 
@@ -55,7 +55,8 @@ static bool says_the_same(const DiffSide *side, const DiffComp *before, HloStrin
     const char *from = old.data;
     for (bool own = true; hlo_line_names_next(&scan); own = false) {
         const char *name = new_name(side, before, &scan, own);
-        if (!name || !take(&new, from, (size_t)(scan.name.data - from)) || !take(&new, name, strlen(name))) return false;
+        if (!name || !take(&new, from, (size_t)(scan.name.data - from)) || !take(&new, name, strlen(name)))
+            return false;
         from = scan.at;
     }
     return take(&new, from, (size_t)(scan.end - from)) && !new.size;

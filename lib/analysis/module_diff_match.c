@@ -51,9 +51,9 @@ static void match_names(Match *m, Besides besides) {
 
 // Unmatched positions of `after` by some hash, first come first served.
 typedef struct Waiting {
-    HloMap first;     // hash -> position + 1
-    uint32_t *next;   // by position: the next one with the same hash + 1
-    HloMap last;      // hash -> position + 1
+    HloMap first;    // hash -> position + 1
+    uint32_t *next;  // by position: the next one with the same hash + 1
+    HloMap last;     // hash -> position + 1
 } Waiting;
 
 static const void *key_of(uint64_t hash) {

@@ -115,7 +115,8 @@ static size_t next_difference(const HloComputationDiff *comp, size_t at, bool na
 }
 
 static void put_rows(const Out *o, const HloComputationDiff *comp) {
-    size_t context = o->style->context, folded = 0, since = SIZE_MAX, next = 0;  // since: rows after the last difference
+    size_t context = o->style->context, folded = 0, since = SIZE_MAX,
+           next = 0;  // since: rows after the last difference
     for (size_t i = 0; i < comp->row_count; i++) {
         if (next <= i) next = next_difference(comp, i, o->style->names);
         since = next == i ? 0 : since == SIZE_MAX ? since : since + 1;

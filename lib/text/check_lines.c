@@ -90,8 +90,8 @@ static void put_instruction(Writer *w, HloStringView line) {
     hlo_put_char(w->out, ' ');
     while (hlo_line_names_next(&scan)) {
         bool defines = scan.name.data == own;
-        const char *variable = defines ? new_variable(w, scan.name)
-                                       : hlo_map_find_text(&w->variables, scan.name.data, scan.name.size);
+        const char *variable =
+            defines ? new_variable(w, scan.name) : hlo_map_find_text(&w->variables, scan.name.data, scan.name.size);
         if (!variable || (!defines && hlo_line_names_callee(&scan))) continue;
         put_literal(w, from, scan.name.data - 1, scan.end);
         hlo_putf(w->out, defines ? "[[%s:%%.*]]" : "[[%s]]", variable);

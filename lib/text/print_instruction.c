@@ -21,8 +21,8 @@ static inline uint64_t zero_bytes(uint64_t word) {
     return (word - 0x0101010101010101u) & ~word & 0x8080808080808080u;
 }
 
-// Interned text, whose end is found while it is copied. It starts at a multiple of eight bytes and the arena pads what it
-// holds to one, so whole words can be read; only the empty name of a detached instruction is no interned text.
+// Interned text, whose end is found while it is copied. It starts at a multiple of eight bytes and the arena pads what
+// it holds to one, so whole words can be read; only the empty name of a detached instruction is no interned text.
 static inline Cursor put_interned(HloBuffer *out, Cursor c, const char *text) {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     enum { WORD = sizeof(uint64_t) };

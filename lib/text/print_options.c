@@ -107,8 +107,8 @@ static HloStatus read_callees(HloArena *arena, const HloFlag *flag, void *option
         *(HloCalleeMode *)((char *)options + flag->offset) = (HloCalleeMode)i;
         return hlo_ok();
     }
-    return hlo_error(HLO_INVALID_ARGUMENT,
-                     "flag '--%s' takes names, off, bodies or nonsequential-bodies, found '%s'", flag->name, value);
+    return hlo_error(HLO_INVALID_ARGUMENT, "flag '--%s' takes names, off, bodies or nonsequential-bodies, found '%s'",
+                     flag->name, value);
 }
 
 // What the rows of the table differ in by kind: the flag's kind, the word for its value, how it is read.
