@@ -163,11 +163,6 @@ static HloStatus process_module(Run *run, HloModule *m) {
     return hlo_ok();
 }
 
-static void write_to_stderr(void *data, const char *text, size_t size) {
-    (void)data;
-    fwrite(text, 1, size, stderr);
-}
-
 static void note_absent_passes(const Run *run) {
     HloBuffer names = {0};
     if (run->pipeline) hlo_pipeline_put_absent(run->pipeline, &names);
@@ -175,19 +170,11 @@ static void note_absent_passes(const Run *run) {
     hlo_buffer_free(&names);
 }
 
-// Dumps to standard output come before the result: what a failing run has dumped is then seen.
-static void write_to_stdout(void *data, const char *text, size_t size) {
-    (void)data;
-    fwrite(text, 1, size, stdout);
-    fflush(stdout);
-}
-
 static HloStatus process_watched(Run *run, const HloModuleList *modules) {
-    HloSink sink = {write_to_stderr, NULL};
     HloWatch *watch;
     HLO_TRY(hlo_dump_observe(run->dump, &run->runner, &run->watching.first));
-    HLO_TRY(
-        hlo_watch_start(&run->watching, &run->debug, &run->print, sink, isatty(STDERR_FILENO), &run->runner, &watch));
+    HLO_TRY(hlo_watch_start(&run->watching, &run->debug, &run->print, hlo_stream_sink(stderr), isatty(STDERR_FILENO),
+                            &run->runner, &watch));
     HloStatus status = hlo_ok();
     note_absent_passes(run);
     for (size_t i = 0; i < modules->count && hlo_is_ok(status); i++) status = process_module(run, modules->items[i]);
@@ -196,8 +183,8 @@ static HloStatus process_watched(Run *run, const HloModuleList *modules) {
 }
 
 static HloStatus process_modules(Run *run, const HloModuleList *modules) {
-    HloSink out = {write_to_stdout, NULL}, log = {write_to_stderr, NULL};
-    HLO_TRY(hlo_dump_new(&run->debug, out, log, &run->dump));
+    // Dumps to standard output come before the result: what a failing run has dumped is then seen.
+    HLO_TRY(hlo_dump_new(&run->debug, hlo_stream_sink(stdout), hlo_stream_sink(stderr), &run->dump));
     HloStatus status = process_watched(run, modules);
     hlo_dump_free(run->dump);
     return status;
@@ -240,7 +227,7 @@ static HloStatus process_input(Run *run, const char *path) {
 static void warn_ignored_flags(const HloDebugOptions *options) {
     HloBuffer text = {0};
     hlo_put_ignored_options(&text, options);
-    write_to_stderr(NULL, text.data ? text.data : "", text.size);
+    if (text.size) fputs(text.data, stderr);
     hlo_buffer_free(&text);
 }
 

@@ -266,11 +266,6 @@ static HloStatus lower_and_run(Run *run, HloModule *m) {
     return status;
 }
 
-static void write_text(void *data, const char *text, size_t size) {
-    fwrite(text, 1, size, data);
-    fflush(data);
-}
-
 static HloStatus run_module(Run *run, HloModule *m) {
     run->m = m;
     warn_of_elided(m);
@@ -279,7 +274,7 @@ static HloStatus run_module(Run *run, HloModule *m) {
         HLO_TRY(hlo_verify_module(m, &(HloVerifyOptions){.allow_mixed_precision = true}));
     }
     const HloPassObserver *observer = NULL;
-    HLO_TRY(hlo_dump_new(&run->debug, (HloSink){write_text, stdout}, (HloSink){write_text, stderr}, &run->dump));
+    HLO_TRY(hlo_dump_new(&run->debug, hlo_stream_sink(stdout), hlo_stream_sink(stderr), &run->dump));
     HloStatus status = hlo_dump_observe(run->dump, &run->runner, &observer);
     run->runner.observers = &observer;
     run->runner.observer_count = observer != NULL;

@@ -58,6 +58,11 @@ HLO_MUST_USE HloStatus hlo_flags_parse(HloArena *arena, const HloFlagSet *sets, 
 HLO_MUST_USE HloStatus hlo_flags_parse_environment(HloArena *arena, const HloFlagSet *sets, size_t set_count,
                                                    const char *variable, const char *text);
 
+// Reads a value as bools and integers are read: words and digits in any case; decimal with a sign. False leaves *out as it
+// was.
+bool hlo_flag_read_bool(const char *text, bool *out);
+bool hlo_flag_read_int(const char *text, int64_t *out);
+
 // Appends the flags of a topic, or of all topics in order of first appearance ("all"); false when there is no such
 // topic.
 bool hlo_flags_help(const HloFlagSet *sets, size_t set_count, const char *topic, HloBuffer *out);

@@ -6,6 +6,8 @@
 #ifndef HLO_OBSERVERS_H
 #define HLO_OBSERVERS_H
 
+#include <stdio.h>
+
 #include "hlo/infer.h"
 #include "hlo/numerics.h"
 #include "hlo/pass.h"
@@ -20,6 +22,8 @@ typedef struct HloSink {
 
 // A sink that appends to a buffer.
 HloSink hlo_buffer_sink(HloBuffer *out);
+// A sink that writes to a stream and flushes it, so that the order among streams is that of the calls.
+HloSink hlo_stream_sink(FILE *stream);
 
 void hlo_observer_free(HloPassObserver *observer);
 

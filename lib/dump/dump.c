@@ -56,7 +56,9 @@ static HloStatus read_patterns(HloDump *dump) {
 }
 
 static HloStatus refuse_missing(const HloDebugOptions *o) {
-    if (o->xla_dump_hlo_as_riegeli) return hlo_error(HLO_UNIMPLEMENTED, "--xla_dump_hlo_as_riegeli is not implemented");
+    if (o->xla_dump_hlo_as_riegeli) {
+        return hlo_error(HLO_UNIMPLEMENTED, "--xla_dump_hlo_as_riegeli is not implemented");
+    }
     if (!o->xla_dump_hlo_unoptimized_snapshots) return hlo_ok();
     return hlo_error(HLO_UNIMPLEMENTED, "--xla_dump_hlo_unoptimized_snapshots is not implemented");
 }

@@ -69,8 +69,8 @@ void graph_put_escaped(HloBuffer *out, const char *text, size_t size);
 void graph_put_node_text(Graph *g, HloBuffer *out, const HloInstruction *inst);
 // The heading of a cluster.
 void graph_put_cluster_text(Graph *g, HloBuffer *out, const HloInstruction *caller, const HloComputation *comp);
-// Where the instruction comes from, for a quoted tooltip: `"` and `\` are escaped, `<` and `>` of files and functions are
-// not.
+// Where the instruction comes from, for a quoted tooltip: `"` and `\` are escaped, `<` and `>` of files and functions
+// are not.
 void graph_put_origin(HloBuffer *out, const HloInstruction *inst);
 void graph_put_title(HloBuffer *out, const Graph *g);
 

@@ -18,6 +18,11 @@ typedef enum DebugKind {
     DEBUG_MESSAGES,
 } DebugKind;
 
+// Whether values of a kind are an HloVec.
+static inline bool debug_is_list(DebugKind kind) {
+    return kind == DEBUG_TEXTS || kind == DEBUG_WORDS || kind == DEBUG_MAP || kind == DEBUG_MESSAGES;
+}
+
 typedef struct DebugField {
     const char *name;
     DebugKind kind;

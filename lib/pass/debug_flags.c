@@ -5,8 +5,6 @@
 #include "lib/pass/debug_fields.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <strings.h>
 
 typedef HloStatus Reader(HloArena *arena, const HloFlag *flag, void *options, const char *value);
@@ -17,19 +15,6 @@ static HloStatus refuse(const HloFlag *flag, const char *wanted, const char *val
 
 static const DebugField *field_of(const HloFlag *flag) {
     return debug_field_find(hlo_view(flag->name));
-}
-
-static bool read_truth(const char *value, bool *out) {
-    *out = strcasecmp(value, "true") == 0 || strcmp(value, "1") == 0;
-    return *out || strcasecmp(value, "false") == 0 || strcmp(value, "0") == 0;
-}
-
-static bool read_number(const char *text, int64_t *out) {
-    char *end;
-    errno = 0;
-    long long number = strtoll(text, &end, 10);
-    *out = number;
-    return !errno && end != text && !*end;
 }
 
 static char *upper(HloArena *arena, const char *text) {
@@ -111,7 +96,7 @@ static HloStatus read_DURATION(HloArena *arena, const HloFlag *flag, void *optio
 static HloStatus read_POSITIVE(HloArena *arena, const HloFlag *flag, void *options, const char *value) {
     (void)arena;
     int64_t number;
-    if (!read_number(value, &number) || number < 1 || number > INT32_MAX) {
+    if (!hlo_flag_read_int(value, &number) || number < 1 || number > INT32_MAX) {
         return refuse(flag, "an integer of at least 1", value);
     }
     *(int64_t *)((char *)options + flag->offset) = number;
@@ -121,7 +106,7 @@ static HloStatus read_POSITIVE(HloArena *arena, const HloFlag *flag, void *optio
 static HloStatus read_REFUSE_TRUE(HloArena *arena, const HloFlag *flag, void *options, const char *value) {
     (void)arena;
     bool yes;
-    if (!read_truth(value, &yes) || yes) return refuse(flag, "false in a build without that library", value);
+    if (!hlo_flag_read_bool(value, &yes) || yes) return refuse(flag, "false in a build without that library", value);
     *(bool *)((char *)options + flag->offset) = false;
     return hlo_ok();
 }
@@ -129,7 +114,7 @@ static HloStatus read_REFUSE_TRUE(HloArena *arena, const HloFlag *flag, void *op
 static HloStatus read_IGNORED_BOOL(HloArena *arena, const HloFlag *flag, void *options, const char *value) {
     (void)arena, (void)options;
     bool yes;
-    return read_truth(value, &yes) ? hlo_ok() : refuse(flag, "true or false", value);
+    return hlo_flag_read_bool(value, &yes) ? hlo_ok() : refuse(flag, "true or false", value);
 }
 
 // pass=N,…: replaces what an earlier flag said.
@@ -310,7 +295,7 @@ static HloStatus put_filter(HloArena *arena, const HloFlag *flag, HloStringView 
     int64_t bytes;
     if (!next_item(&rest, ':', &part)) return hlo_ok();
     const char *text = hlo_arena_string(arena, part.data, part.size);
-    if (!read_number(text, &bytes)) {
+    if (!hlo_flag_read_int(text, &bytes)) {
         return hlo_error(HLO_INVALID_ARGUMENT, "flag '--%s': Invalid max_size_bytes: %s", flag->name, text);
     }
     hlo_putf(out, "  max_size_bytes: %lld\n", (long long)bytes);
@@ -339,11 +324,11 @@ static bool read_range(HloArena *arena, HloStringView item, int64_t *first, int6
     const char *text = hlo_arena_string(arena, item.data, item.size);
     char *colon = strchr(text, ':');
     *first = 0, *last = INT64_MAX;
-    if (!colon) return read_number(text, first) && (*last = *first, true);
+    if (!colon) return hlo_flag_read_int(text, first) && (*last = *first, true);
     *colon = 0;
     if (!*text && !colon[1]) return false;
-    if (*text && !read_number(text, first)) return false;
-    if (colon[1] && !read_number(colon + 1, last)) return false;
+    if (*text && !hlo_flag_read_int(text, first)) return false;
+    if (colon[1] && !hlo_flag_read_int(colon + 1, last)) return false;
     return *first <= *last;
 }
 
@@ -379,7 +364,7 @@ static HloStatus read_THUNK_PATTERNS(HloArena *arena, const HloFlag *flag, void 
 // Sets a field of words to one of two.
 static HloStatus choose(const HloFlag *flag, const char *value, const char **field, const char *yes, const char *no) {
     bool truth;
-    if (!read_truth(value, &truth)) return refuse(flag, "true or false", value);
+    if (!hlo_flag_read_bool(value, &truth)) return refuse(flag, "true or false", value);
     *field = truth ? yes : no;
     return hlo_ok();
 }
@@ -415,7 +400,7 @@ static HloStatus read_ONE_SHOT(HloArena *arena, const HloFlag *flag, void *optio
     HloVec *list = debug_value(options, field), next = copy_words(arena, field, list);
     const char *kernel = debug_word_find(field->words, hlo_view(word), true);
     bool yes;
-    if (!read_truth(value, &yes)) return refuse(flag, "true or false", value);
+    if (!hlo_flag_read_bool(value, &yes)) return refuse(flag, "true or false", value);
     if (yes)
         add_word(arena, &next, kernel);
     else

@@ -244,16 +244,12 @@ static HloStatus parse_value(Reader *r, const DebugField *field) {
 
 // ---- fields ---------------------------------------------------------------------------------------------
 
-static bool is_list(DebugKind kind) {
-    return kind == DEBUG_TEXTS || kind == DEBUG_WORDS || kind == DEBUG_MAP || kind == DEBUG_MESSAGES;
-}
-
 static HloStatus parse_values(Reader *r, const DebugField *field) {
     size_t count, position = (size_t)(field - debug_fields(&count));
-    if (is_list(field->kind) && hlo_bits_claim(r->seen, position)) {
+    if (debug_is_list(field->kind) && hlo_bits_claim(r->seen, position)) {
         *(HloVec *)debug_value(r->options, field) = (HloVec){0};
     }
-    if (!is_list(field->kind) || !accept(r, '[')) return parse_value(r, field);
+    if (!debug_is_list(field->kind) || !accept(r, '[')) return parse_value(r, field);
     if (accept(r, ']')) return hlo_ok();
     for (;;) {
         HLO_TRY(parse_value(r, field));

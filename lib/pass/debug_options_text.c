@@ -12,10 +12,6 @@
 
 // ---- single values --------------------------------------------------------------------------------------
 
-static bool is_list(DebugKind kind) {
-    return kind == DEBUG_TEXTS || kind == DEBUG_WORDS || kind == DEBUG_MAP || kind == DEBUG_MESSAGES;
-}
-
 static void put_single(HloBuffer *out, DebugKind kind, const void *value) {
     switch (kind) {
     case DEBUG_BOOL: hlo_put_string(out, *(const bool *)value ? "true" : "false"); return;
@@ -105,7 +101,7 @@ static HloStatus put_fields(void *data) {
     for (size_t k = 0; k < count; k++) {
         const void *value = (const char *)writing->options + fields[k].offset;
         const void *standard = (const char *)debug_standard() + fields[k].offset;
-        if (is_list(fields[k].kind))
+        if (debug_is_list(fields[k].kind))
             put_changed_list(writing->out, &writing->scratch, &fields[k], value, standard);
         else
             put_changed(writing->out, &fields[k], value, standard);

@@ -39,8 +39,17 @@ HloStatus hlo_observer_hash(const HloModule *m, bool with_names, uint64_t *out) 
     return status;
 }
 
+static void write_to_stream(void *data, const char *text, size_t size) {
+    fwrite(text, 1, size, data);
+    fflush(data);
+}
+
 static void append(void *data, const char *text, size_t size) {
     hlo_put(data, text, size);
+}
+
+HloSink hlo_stream_sink(FILE *stream) {
+    return (HloSink){write_to_stream, stream};
 }
 
 HloSink hlo_buffer_sink(HloBuffer *out) {

@@ -81,14 +81,14 @@ static HloStatus unknown_flag(const HloFlagSet *sets, size_t set_count, HloStrin
     return hlo_error(HLO_INVALID_ARGUMENT, "unknown flag '--%.*s'; did you mean '--%s'?", size, name.data, hint);
 }
 
-static bool read_bool(const char *text, bool *out) {
+bool hlo_flag_read_bool(const char *text, bool *out) {
     bool yes = strcasecmp(text, "true") == 0 || strcmp(text, "1") == 0;
     if (!yes && strcasecmp(text, "false") != 0 && strcmp(text, "0") != 0) return false;
     *out = yes;
     return true;
 }
 
-static bool read_int(const char *text, int64_t *out) {
+bool hlo_flag_read_int(const char *text, int64_t *out) {
     char *end;
     errno = 0;
     long long value = strtoll(text, &end, 10);
@@ -116,7 +116,7 @@ static bool append_list(HloArena *arena, const char *text, HloVec *out) {
 
 static bool read_int32(const char *text, int64_t *out) {
     int64_t value;
-    if (!read_int(text, &value) || value < INT32_MIN || value > INT32_MAX) return false;
+    if (!hlo_flag_read_int(text, &value) || value < INT32_MIN || value > INT32_MAX) return false;
     *out = value;
     return true;
 }
@@ -124,8 +124,8 @@ static bool read_int32(const char *text, int64_t *out) {
 static bool store(HloArena *arena, const HloFlag *flag, void *options, const char *text) {
     void *field = (char *)options + flag->offset;
     switch (flag->kind) {
-    case HLO_FLAG_BOOL: return read_bool(text, field);
-    case HLO_FLAG_INT: return read_int(text, field);
+    case HLO_FLAG_BOOL: return hlo_flag_read_bool(text, field);
+    case HLO_FLAG_INT: return hlo_flag_read_int(text, field);
     case HLO_FLAG_INT32: return read_int32(text, field);
     case HLO_FLAG_FLOAT: return read_float(text, field);
     case HLO_FLAG_TEXT: *(const char **)field = text; return true;
