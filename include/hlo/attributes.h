@@ -272,10 +272,14 @@ typedef struct HloAttr {
     };
 } HloAttr;
 
+// The same id and the same value: texts, lists and structs are compared by content. Equal attributes hash alike.
 bool hlo_attr_equal(HloAttr a, HloAttr b);
 uint64_t hlo_attr_hash(HloAttr attr);
+// Either may be NULL. Metadata of shardings is no part of them.
 bool hlo_sharding_equal(const HloSharding *a, const HloSharding *b);
+// The same numbers in the same order.
 bool hlo_dims_equal(HloDims a, HloDims b);
+// The same numbers in memory of the arena.
 HloDims hlo_dims_copy(HloArena *arena, HloDims dims);
 // The position of `value`, or -1.
 int64_t hlo_dims_find(HloDims dims, int64_t value);

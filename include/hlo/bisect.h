@@ -104,6 +104,7 @@ typedef struct HloBisectCommands {
     const char *reproducer;  // the file that `before` stands in; NULL: it is not written
 } HloBisectCommands;
 
+// Appends what was found, for people: the culprit, what it changed, and the commands.
 void hlo_put_bisect_report(HloBuffer *out, const HloBisectResult *result, const HloBisectCommands *commands);
 // Appends the reproducer: `before`, under comments with the commands.
 void hlo_put_bisect_reproducer(HloBuffer *out, const HloBisectResult *result, const HloBisectCommands *commands);

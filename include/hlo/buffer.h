@@ -21,6 +21,7 @@ typedef struct HloBuffer {
     bool failed;      // an append did not fit into memory
 } HloBuffer;
 
+// Frees the contents; the buffer is empty and ready again.
 void hlo_buffer_free(HloBuffer *out);
 // Makes room for `more` bytes; false (and failed set) when there is no memory.
 bool hlo_buffer_reserve(HloBuffer *out, size_t more);
@@ -42,6 +43,7 @@ static inline void hlo_put_string(HloBuffer *out, const char *text) {
 static inline void hlo_put_char(HloBuffer *out, char c) {
     hlo_put(out, &c, 1);
 }
+// A number in decimal.
 void hlo_put_int(HloBuffer *out, int64_t value);
 void hlo_put_uint(HloBuffer *out, uint64_t value);
 // `{1,2,3}`, the form of every number list in the language.

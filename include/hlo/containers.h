@@ -57,6 +57,7 @@ typedef struct HloInts {
     size_t capacity;
 } HloInts;
 
+// Appends; `items` may move.
 void hlo_ints_push(HloArena *arena, HloInts *ints, int64_t value);
 
 // ---- hash map -------------------------------------------------------------------------------------------
@@ -151,6 +152,7 @@ typedef struct HloBits {
     size_t count;  // bits
 } HloBits;
 
+// All bits are 0.
 HloBits hlo_bits_new(HloArena *arena, size_t count);
 static inline bool hlo_bits_has(HloBits bits, size_t i) {
     return bits.words[i / 64] >> (i % 64) & 1;

@@ -55,6 +55,7 @@ typedef struct HloBufferSlice {
 HLO_MUST_USE HloStatus hlo_assign_buffers(const HloModule *m, HloBufferAssignment **out);
 void hlo_buffer_assignment_free(HloBufferAssignment *assignment);
 
+// The allocations, by their number in the report. They belong to the assignment.
 size_t hlo_allocation_count(const HloBufferAssignment *assignment);
 const HloAllocation *hlo_allocation(const HloBufferAssignment *assignment, size_t k);
 // The one place of an instruction's value at a shape index; false when it has none that is known before the

@@ -101,6 +101,7 @@ static inline const HloValue *hlo_flow_value(const HloDataflow *flow, int32_t id
 // Operations that enter their callees as a whole: call, while, conditional, async. All others apply them per element.
 bool hlo_enters_callees(HloOpcode op);
 
+// Finds the values of a module and where each may stand. The result lives in the arena and borrows the module.
 HLO_MUST_USE HloStatus hlo_dataflow_run(HloArena *arena, const HloModule *m, HloDataflow **out);
 // The values that may stand at a node.
 HloValueSet hlo_flow_set(const HloDataflow *flow, const HloInstruction *inst, uint32_t node);
@@ -155,6 +156,7 @@ typedef struct HloAliasing {
     int32_t *group_of;  // by value id; -1 for ids not in use
 } HloAliasing;
 
+// Groups the values that must share memory. The result lives in the arena and borrows `flow`.
 HLO_MUST_USE HloStatus hlo_aliasing_run(HloArena *arena, HloDataflow *flow, HloSharing *sharing, HloAliasing **out);
 
 // ---- order (§3.4) ---------------------------------------------------------------------------------------
@@ -163,7 +165,9 @@ HLO_MUST_USE HloStatus hlo_aliasing_run(HloArena *arena, HloDataflow *flow, HloS
 // made: changes of the module after that do not change its answers. Needs a flat call graph.
 typedef struct HloOrdering HloOrdering;
 
+// Lives in the arena; borrows `flow` and `sharing`.
 HloOrdering *hlo_ordering_new(HloArena *arena, HloDataflow *flow, HloSharing *sharing);
+// Is `a` there before `b` is computed?
 bool hlo_is_defined_before(HloOrdering *ordering, const HloValue *a, const HloValue *b);
 // What the uses of one value met in branches of conditionals: one in a branch that excludes the other value's, and one
 // by the conditional through an operand that only hands the value on. Each alone is harmless; with both the reference
@@ -195,6 +199,7 @@ typedef struct HloLiveRanges {
     HloRange *values;        // by value id, normalised (§3.3)
 } HloLiveRanges;
 
+// When each value lives, in positions of the flattened schedule. The module must have one. Lives in the arena.
 HLO_MUST_USE HloStatus hlo_live_ranges_run(HloArena *arena, const HloAliasing *aliasing, HloLiveRanges **out);
 
 #endif

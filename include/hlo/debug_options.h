@@ -31,6 +31,7 @@ typedef struct HloDebugOptions {
     HloVec given;          // const HloFlag *: the flags that were given, in order
 } HloDebugOptions;
 
+// Every option at its default.
 HloDebugOptions hlo_debug_options_default(void);
 // The flags of all options. Lists and texts that flags set live in the arena given to the parser.
 HloFlagSet hlo_debug_option_flags(HloDebugOptions *options);

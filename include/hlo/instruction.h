@@ -122,6 +122,7 @@ static inline const HloVec *hlo_control_succs(const HloInstruction *inst) {
     return inst->extra ? &inst->extra->control_succs : &none;
 }
 
+// Replaces operand k; both operands' users are kept up to date.
 void hlo_set_operand(HloInstruction *inst, size_t k, HloInstruction *operand);
 // Appends an operand (fusions, tuples, async chains).
 void hlo_append_operand(HloInstruction *inst, HloInstruction *operand);
@@ -147,6 +148,7 @@ void hlo_move_control_edges(HloInstruction *from, HloInstruction *to);
 
 // ---- asking ---------------------------------------------------------------------------------------------
 
+// False for an instruction outside a computation.
 bool hlo_is_root(const HloInstruction *inst);
 // No users and not the root.
 bool hlo_is_dead(const HloInstruction *inst);

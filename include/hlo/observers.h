@@ -25,6 +25,7 @@ HloSink hlo_buffer_sink(HloBuffer *out);
 // A sink that writes to a stream and flushes it, so that the order among streams is that of the calls.
 HloSink hlo_stream_sink(FILE *stream);
 
+// Frees an observer and what it owns; NULL is ignored.
 void hlo_observer_free(HloPassObserver *observer);
 
 // ---- what changed ---------------------------------------------------------------------------------------
@@ -64,6 +65,7 @@ typedef struct HloFixOptions {
     bool warn_of_cycles;  // write a line when an iteration begins with a module that an earlier one began with
     bool fail_at_limit;   // a fixed point that reaches its limit ends the run with INTERNAL
 } HloFixOptions;
+// Watches fixed points; the caller frees *out.
 HLO_MUST_USE HloStatus hlo_observe_fixes(const HloFixOptions *options, HloSink sink, HloPassObserver **out);
 
 // Evaluates the module before the first pass and after every pass that changed it, on the same arguments; results that
@@ -106,6 +108,7 @@ typedef struct HloDumpHook {
     HloStatus (*inside)(void *data, const char *pass, const char *point, const HloModule *m);
 } HloDumpHook;
 
+// Calls the hook as a run goes on; the caller frees *out. Borrows the runner, for the names of elements that follow.
 HLO_MUST_USE HloStatus hlo_observe_dump(const HloRunner *runner, HloDumpHook hook, HloPassObserver **out);
 
 #endif

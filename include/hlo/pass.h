@@ -74,6 +74,7 @@ HLO_MUST_USE HloStatus hlo_pass_run_inside(HloPassContext *cx, const char *name,
 // Tells the observers that the pass has come to a point, such as "after adding special-case copies".
 HLO_MUST_USE HloStatus hlo_pass_reach(const HloPassContext *cx, const char *point, const HloModule *m);
 
+// The value of one of the options that the running pass declares, given or default.
 bool hlo_option_bool(const HloPassContext *cx, const char *name);
 int64_t hlo_option_int(const HloPassContext *cx, const char *name);
 const char *hlo_option_text(const HloPassContext *cx, const char *name);
@@ -92,7 +93,9 @@ typedef struct HloRegistryRow {
     unsigned platforms;  // whose --list-passes names it; 0: runnable everywhere, listed nowhere
 } HloRegistryRow;
 
+// All passes, in the order of registry.def.
 const HloRegistryRow *hlo_registry(size_t *count);
+// The pass of exactly this name, or NULL.
 const HloPass *hlo_pass_find(const char *name, size_t size);
 // The nearest registered name, or NULL.
 const char *hlo_pass_suggest(const char *name, size_t size);

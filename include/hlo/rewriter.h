@@ -21,6 +21,7 @@ typedef struct HloRewriter {
     HloVec wide_fusions;  // fusions whose repeated operands hlo_rewriter_finish merges
 } HloRewriter;
 
+// For one run of a pass over one module; hlo_rewriter_finish ends it.
 HloRewriter hlo_rewriter(HloPassContext *cx, HloModule *m);
 // Ends a pass: merges what is left to merge, tells whether something changed and hands over the first failure.
 HLO_MUST_USE HloStatus hlo_rewriter_finish(HloRewriter *rw, bool *changed);
@@ -104,12 +105,15 @@ HloInstruction *hlo_build_clone(HloRewriter *rw, const HloInstruction *inst, con
 HloInstruction *hlo_build_clone_named(HloRewriter *rw, const HloInstruction *inst, const HloShape *shape,
                                       HloInstruction *const *operands, size_t count);
 
+// Operations whose shape is inferred from the operands; a compare's direction is an HLO_COMPARE_DIRECTION_….
 HloInstruction *hlo_build_unary(HloRewriter *rw, HloOpcode op, HloInstruction *x);
 HloInstruction *hlo_build_binary(HloRewriter *rw, HloOpcode op, HloInstruction *a, HloInstruction *b);
 HloInstruction *hlo_build_compare(HloRewriter *rw, int64_t direction, HloInstruction *a, HloInstruction *b);
 HloInstruction *hlo_build_select(HloRewriter *rw, HloInstruction *p, HloInstruction *a, HloInstruction *b);
+// The shape of `x` with another element type.
 HloInstruction *hlo_build_convert(HloRewriter *rw, HloInstruction *x, HloType type);
 HloInstruction *hlo_build_constant(HloRewriter *rw, const HloLiteral *literal);  // literal in the module's arena
+// A constant of rank 0; the value is rounded to the type.
 HloInstruction *hlo_build_scalar(HloRewriter *rw, HloType type, double value);
 // A scalar constant of x's element type, broadcast to x's static shape when x is no scalar. Both are derived from x.
 HloInstruction *hlo_build_like(HloRewriter *rw, const HloInstruction *x, double value);

@@ -164,6 +164,7 @@ typedef enum HloShapeIgnore {
     HLO_IGNORE_TILES = 32,
 } HloShapeIgnore;
 
+// Equal but for what `ignore` (HloShapeIgnore flags) leaves out.
 bool hlo_shape_equal(const HloShape *a, const HloShape *b, unsigned ignore);
 // Equal up to layout and dynamic flags; an unbounded dimension matches any size.
 bool hlo_shape_compatible(const HloShape *a, const HloShape *b);

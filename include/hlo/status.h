@@ -73,6 +73,7 @@ HloStatus hlo_out_of_memory(void);
 // Returns `status` with `format…` put in front of its message (`context: message`); success stays success.
 HloStatus hlo_error_context(HloStatus status, const char *format, ...) HLO_PRINTF(2, 3);
 
+// HLO_OK for success.
 HloCode hlo_status_code(HloStatus status);
 // The message; "" for success. Valid until the status is freed.
 const char *hlo_status_message(HloStatus status);

@@ -64,6 +64,7 @@ typedef struct HloPrintOptions {
 #include "hlo/print_options.def"
 } HloPrintOptions;
 
+// The presets of the printing chapter, §1.1.
 HloPrintOptions hlo_print_default(void);
 HloPrintOptions hlo_print_short(void);
 HloPrintOptions hlo_print_canonical(void);

@@ -43,6 +43,7 @@ typedef struct HloTypeInfo {
     int print_digits;
 } HloTypeInfo;
 
+// The row of types.def.
 const HloTypeInfo *hlo_type_info(HloType type);
 
 static inline const char *hlo_type_name(HloType type) {

@@ -23,7 +23,9 @@ typedef struct HloWatchOptions {
 
 typedef struct HloWatch HloWatch;
 
+// Nothing is watched.
 HloWatchOptions hlo_watch_default(void);
+// The flags that fill the options, which are borrowed.
 HloFlagSet hlo_watch_flags(HloWatchOptions *options);
 
 // Adds what the options and the compiler options ask for to the runner, which must have no observers and must outlive
