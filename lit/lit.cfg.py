@@ -1,4 +1,4 @@
-# The tests in text: each .hlo file holds RUN lines and what they print. tools/check and ctest pass the folder of the
+# The tests in text: each .hlo or .pbtxt file holds RUN lines and what they print. tools/check and ctest pass the folder of the
 # programs as --param bin=DIR; by hand the release build is taken.
 import os
 import shutil
@@ -12,7 +12,7 @@ programs = os.path.abspath(lit_config.params.get('bin', os.path.join(root, 'buil
 
 config.name = 'hlo'
 config.test_format = lit.formats.ShTest(execute_external=False)
-config.suffixes = ['.hlo']
+config.suffixes = ['.hlo', '.pbtxt']
 config.excludes = ['Inputs']
 config.test_source_root = here
 config.test_exec_root = os.path.join(os.path.dirname(programs), 'lit')

@@ -149,6 +149,24 @@ static HloStatus run_pipeline(Run *run, HloModule *m) {
     return put_result(run, m);
 }
 
+// Stages that end in a module can show it in other forms than their own text.
+static HloStatus run_stage(Run *run, HloModule *m) {
+    HloCpuRun cpu = {.options = &run->debug, .runner = &run->runner, .dump = run->dump};
+    const char *stage = run->options.stage;
+    if (emits(run, "hlo")) {
+        HLO_TRY(hlo_stage_run(run->platform, stage, m, &cpu, &run->print, &run->out));
+        hlo_put_char(&run->out, '\n');
+        return hlo_ok();
+    }
+    if (strcmp(stage, "hlo") != 0 && strcmp(stage, "hlo-backend") != 0)
+        return hlo_error(HLO_INVALID_ARGUMENT, "stage %s does not end in a module that could be emitted as %s", stage,
+                         run->options.emit);
+    HloBuffer text = {0};
+    HloStatus status = hlo_stage_run(run->platform, stage, m, &cpu, &run->print, &text);
+    hlo_buffer_free(&text);
+    return hlo_is_ok(status) ? put_result(run, m) : status;
+}
+
 static HloStatus process_module(Run *run, HloModule *m) {
     run->runner.started = false;  // each module waits anew for the pass that the run starts from
     bool only_prints = run->options.emit_proto || (!run->pipeline && run->platform == HLO_PLATFORM_TRANSFORMS);
@@ -157,10 +175,7 @@ static HloStatus process_module(Run *run, HloModule *m) {
     HLO_TRY(hlo_verify_module(m, &(HloVerifyOptions){.allow_mixed_precision = true, .allow_fused_dead_code = true}));
     hlo_dump_begin(run->dump, m);
     if (run->pipeline) return run_pipeline(run, m);
-    HloCpuRun cpu = {.options = &run->debug, .runner = &run->runner, .dump = run->dump};
-    HLO_TRY(hlo_stage_run(run->platform, run->options.stage, m, &cpu, &run->print, &run->out));
-    hlo_put_char(&run->out, '\n');
-    return hlo_ok();
+    return run_stage(run, m);
 }
 
 static void note_absent_passes(const Run *run) {

@@ -29,7 +29,8 @@ typedef struct Options {
 
 static const HloFlag flags[] = {
     FLAG("platform", TEXT, platform, "run", "NAME", "where to run: cpu (compiled) or interpreter"),
-    FLAG("input_format", TEXT, format, "run", "FORMAT", "format of the module, hlo or txt; default: its extension"),
+    FLAG("input_format", TEXT, format, "run", "FORMAT",
+         "format of the module: hlo, txt, pb or pbtxt; default: its extension"),
     FLAG("run_test_hlo_passes", BOOL, run_passes, "run", NULL,
          "run the pass pipeline on modules without a schedule (default true)"),
     FLAG("iterations", INT, iterations, "run", "N", "run the compiled module N times (default 1)"),
@@ -63,6 +64,7 @@ typedef struct Run {
     HloDump *dump;  // NULL: nothing is dumped
     HloBuffer out;
     HloModule *m;
+    HloSnapshot snapshot;  // values that came with the module
     HloLiteral **arguments;
     size_t argument_count;
 } Run;
@@ -83,6 +85,26 @@ static HloStatus read_argument(Run *run, const char *text, size_t number, const 
     return hlo_error_context(status, "argument %zu", number);
 }
 
+// The arguments of the execution that a snapshot recorded.
+static HloStatus take_snapshot(Run *run) {
+    const HloComputation *entry = run->m->entry;
+    if (run->snapshot.argument_count != hlo_parameter_count(entry))
+        return hlo_error(HLO_INVALID_ARGUMENT,
+                         "Failed to use input literals as arguments; mismatched number of expected arguments: %zu for "
+                         "%zu parameters.",
+                         run->snapshot.argument_count, hlo_parameter_count(entry));
+    for (size_t k = 0; k < run->snapshot.argument_count; k++) {
+        const HloShape *shape = hlo_parameter(entry, k)->shape;
+        const HloLiteral *argument = run->snapshot.arguments[k];
+        if (!hlo_shape_compatible(argument->shape, shape))
+            return hlo_error(HLO_INVALID_ARGUMENT,
+                             "Failed to use input literals for argument %zu because of a shape mismatch.", k);
+        run->arguments[k] = hlo_literal_clone(&run->arena, argument, shape);
+    }
+    fprintf(stderr, "Using input data from the user-provided snapshot.\n");
+    return hlo_ok();
+}
+
 static HloStatus make_arguments(Run *run) {
     const HloComputation *entry = run->m->entry;
     size_t count = hlo_parameter_count(entry), next_file = 0;
@@ -90,6 +112,7 @@ static HloStatus make_arguments(Run *run) {
     run->arguments = HLO_NEW_ARRAY(&run->arena, HloLiteral *, count);
     run->argument_count = count;
     size_t given = run->options.inputs.count;
+    if (!given && !run->options.inputs_dir && run->snapshot.argument_count) return take_snapshot(run);
     if (given && given != count) {
         return hlo_error(HLO_INVALID_ARGUMENT, "Expected %zu argument%s, but got %zu.", count, count == 1 ? "" : "s",
                          given);
@@ -323,6 +346,7 @@ static HloStatus run_all(void *data) {
     HloModuleList modules;
     run->load.format = run->options.format;
     HLO_TRY(hlo_modules_load(files.items[0], &run->load, &modules));
+    run->snapshot = modules.snapshot;
     HloStatus status =
         modules.count ? run_module(run, modules.items[0]) : hlo_error(HLO_INVALID_ARGUMENT, "the file holds no module");
     hlo_module_list_free(&modules);

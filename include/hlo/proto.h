@@ -42,6 +42,7 @@ typedef struct HloSnapshot {
 typedef struct HloProtoRead {
     const char *file_name;  // for messages; NULL: "<proto>"
     HloBuffer *notes;       // gets a line for each kind of thing that was left out; NULL: nobody wants to know
+    bool renumber_frames;   // as in HloParseOptions
 } HloProtoRead;
 
 // Reads an HloSnapshot, an HloProto, an HloModuleProto or (binary, with its length in front) an HloUnoptimizedSnapshot

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "hlo/encode.h"
 #include "hlo/file.h"
 
 #define FLAG(flag, type, field, word, text)                                                                 \
@@ -40,10 +41,24 @@ static const FormatName formats[] = {{"hlo", FORMAT_TEXT},
                                      {"pbtxt", FORMAT_PROTO_TEXT},
                                      {"textproto", FORMAT_PROTO_TEXT}};
 
+enum { MOST_EXTENSION_BYTES = 16 };
+
+// `pb` of `x.pb.gz`; "gz" when there is none.
+static const char *inner_extension(const char *path, char *buffer) {
+    const char *end = hlo_file_extension(path) - 1, *start = end;
+    while (start > path && start[-1] != '.' && start[-1] != '/') start--;
+    size_t size = (size_t)(end - start);
+    if (start == path || start[-1] != '.' || size >= MOST_EXTENSION_BYTES) return "gz";
+    memcpy(buffer, start, size);
+    return buffer;
+}
+
 static HloStatus find_format(const char *path, const char *format, Format *out) {
     static const char *const later[] = {"riegeli", "stablehlo", "mhlo"};
     bool by_extension = !format || !*format;
+    char inner[MOST_EXTENSION_BYTES] = "";
     if (by_extension) format = hlo_file_extension(path);
+    if (by_extension && strcmp(format, "gz") == 0) format = inner_extension(path, inner);
     for (size_t i = 0; i < HLO_COUNT(formats); i++) {
         if (strcmp(format, formats[i].name)) continue;
         *out = formats[i].format;
@@ -140,11 +155,25 @@ static HloStatus parse_all(const char *path, HloStringView text, const HloLoadOp
 
 static HloStatus read_proto(const char *path, HloStringView bytes, Format format, const HloLoadOptions *options,
                             HloModuleList *list) {
-    HloProtoRead read = {.file_name = strcmp(path, "-") == 0 ? "<stdin>" : path, .notes = options->notes};
+    HloProtoRead read = {.file_name = strcmp(path, "-") == 0 ? "<stdin>" : path,
+                         .notes = options->notes,
+                         .renumber_frames = options->renumber_frames};
     HloProtoForm form = format == FORMAT_PROTO ? HLO_PROTO_BINARY : HLO_PROTO_TEXT;
     HloModule *m = NULL;
     HLO_TRY(hlo_error_context(hlo_proto_read_module(bytes, form, &read, &m, &list->snapshot), "%s", read.file_name));
     return append(list, m);
+}
+
+// The file's bytes, unpacked when they are packed.
+static HloStatus read_file(const char *path, HloBuffer *out) {
+    enum { MOST_BYTES = INT32_MAX };  // as much as a protocol buffer can hold
+    HLO_TRY(hlo_file_read(path, out));
+    if (!hlo_is_gzip((HloStringView){out->data, out->size})) return hlo_ok();
+    HloBuffer packed = *out;
+    *out = (HloBuffer){0};
+    HloStatus status = hlo_put_gunzip(out, (HloStringView){packed.data, packed.size}, MOST_BYTES);
+    hlo_buffer_free(&packed);
+    return hlo_error_context(status, "'%s'", path);
 }
 
 HloStatus hlo_modules_load(const char *path, const HloLoadOptions *options, HloModuleList *out) {
@@ -153,7 +182,7 @@ HloStatus hlo_modules_load(const char *path, const HloLoadOptions *options, HloM
     if (options->max_errors < 0) return hlo_error(HLO_INVALID_ARGUMENT, "--max-errors must not be negative");
     HloBuffer text = {0};
     HloModuleList list = {0};
-    HloStatus status = hlo_file_read(path, &text);
+    HloStatus status = read_file(path, &text);
     HloStringView bytes = {text.data, text.size};
     if (hlo_is_ok(status))
         status = format == FORMAT_TEXT ? parse_all(path, bytes, options, &list)

@@ -55,7 +55,11 @@ static bool is_whole(const Xla__HloModuleProto *m) {
     return m && m->host_program_shape && m->n_computations;
 }
 
-static void keep_failure(Task *task, HloStatus status, size_t progress) {
+// The failure of the attempt that came furthest is shown. Most files are HloProtos, so the others must come clearly
+// further.
+static void keep_failure(Task *task, Kind kind, HloStatus status, size_t progress) {
+    enum { CLEARLY_BYTES = 64 };
+    if (kind == KIND_HLO) progress += CLEARLY_BYTES;
     if (task->failure.detail && progress <= task->progress) {
         hlo_status_free(status);
         return;
@@ -75,7 +79,7 @@ static bool try_kind(Task *task, Attempt *attempt, HloStringView bytes) {
             ? hlo_prototext_read(&task->scratch, type, bytes, file_name, &attempt->message, &progress)
             : hlo_wire_read(&task->scratch, type, bytes, &attempt->message, &attempt->unknown, &progress);
     if (!hlo_is_ok(status)) {
-        keep_failure(task,
+        keep_failure(task, attempt->kind,
                      hlo_error_context(status, "Failed to parse input as HLO protobuf %s (%s)",
                                        task->form == HLO_PROTO_TEXT ? "text" : "binary", type->short_name),
                      progress);
@@ -83,7 +87,8 @@ static bool try_kind(Task *task, Attempt *attempt, HloStringView bytes) {
     }
     const Xla__HloModuleProto *m = module_of(attempt);
     if (is_whole(m)) return true;
-    bool better = m && (m->n_computations || *m->name) && !task->has_best;
+    // Few bytes can be anything, so a name alone makes no module of them; a field's name in text does.
+    bool better = m && (m->n_computations || (task->form == HLO_PROTO_TEXT && *m->name)) && !task->has_best;
     if (better) task->best = *attempt;
     task->has_best = task->has_best || better;
     return false;
@@ -186,7 +191,8 @@ static HloStatus read_all(void *data) {
                           .arena = &task->m->arena,
                           .scratch = &task->scratch,
                           .shapes = &task->m->shapes,
-                          .note_text = task->options->notes};
+                          .note_text = task->options->notes,
+                          .renumber_frames = task->options->renumber_frames};
     if (attempt.unknown.count)
         hlo_reader_note(r, "%zu unknown field%s left out, the first in %s", attempt.unknown.count,
                         attempt.unknown.count == 1 ? " is" : "s are", attempt.unknown.first);

@@ -218,7 +218,7 @@ static const char **read_texts(HloProtoReader *r, char *const *from, size_t coun
 
 static void read_frames(HloProtoReader *r) {
     const Xla__StackFrameIndexProto *from = r->proto->stack_frame_index;
-    HloFrames *f = &r->m->frames;
+    HloFrames *f = &r->text.frames;
     if (!from) return;
     f->file_names = read_texts(r, from->file_names, f->file_name_count = from->n_file_names);
     f->function_names = read_texts(r, from->function_names, f->function_name_count = from->n_function_names);
@@ -231,6 +231,8 @@ static void read_frames(HloProtoReader *r) {
     f->frames = HLO_NEW_ARRAY(r->arena, HloStackFrame, f->frame_count = from->n_stack_frames);
     for (size_t i = 0; i < f->frame_count; i++)
         f->frames[i] = (HloStackFrame){from->stack_frames[i]->file_location_id, from->stack_frames[i]->parent_frame_id};
+    r->text.renumber_frames = r->renumber_frames;
+    hlo_store_frames(&r->text);
 }
 
 static HloStatus read_inner_module(HloProtoReader *r, const Xla__HloModuleProto *from, HloModule **out) {
@@ -239,10 +241,16 @@ static HloStatus read_inner_module(HloProtoReader *r, const Xla__HloModuleProto 
     hlo_vec_push(r->arena, &r->m->owned_modules, m);
     m->arena.trap = r->arena->trap;
     HloProtoReader *inner = HLO_NEW(r->scratch, HloProtoReader);
-    *inner = (HloProtoReader){
-        .m = m, .arena = &m->arena, .scratch = r->scratch, .shapes = &m->shapes, .note_text = r->note_text};
+    *inner = (HloProtoReader){.m = m,
+                              .arena = &m->arena,
+                              .scratch = r->scratch,
+                              .shapes = &m->shapes,
+                              .note_text = r->note_text,
+                              .renumber_frames = r->renumber_frames};
+    m->arena.limit_bytes = r->arena->limit_bytes;
     HloStatus status = hlo_read_proto_module(inner, from);
     m->arena.trap = NULL;
+    m->arena.limit_bytes = 0;
     *out = m;
     return hlo_error_context(status, "recovery_module");
 }

@@ -27,6 +27,7 @@ typedef struct HloProtoReader {
     HloMap *instructions;  // the one of the computation being read
     HloMap notes;          // texts of notes already given
     HloBuffer *note_text;
+    bool renumber_frames;
 } HloProtoReader;
 
 // Ids of instructions count within their computation by these bits (protobuf chapter, §4).

@@ -40,6 +40,46 @@ HloStatus hlo_put_gzip(HloBuffer *out, HloStringView bytes) {
     return result == Z_STREAM_END ? hlo_buffer_status(out) : hlo_out_of_memory();
 }
 
+bool hlo_is_gzip(HloStringView bytes) {
+    return bytes.size > 2 && (uint8_t)bytes.data[0] == 0x1f && (uint8_t)bytes.data[1] == 0x8b;
+}
+
+// Inflates until the bytes end. Members may stand one behind the other.
+static HloStatus inflate_all(z_stream *stream, HloBuffer *out, HloStringView bytes, size_t limit_bytes) {
+    size_t start = out->size;
+    int result = Z_OK;
+    while (result == Z_OK) {
+        if (!stream->avail_in && bytes.size) {
+            size_t size = bytes.size < STEP_BYTES ? bytes.size : STEP_BYTES;
+            stream->next_in = (Bytef *)(uintptr_t)bytes.data;
+            stream->avail_in = (uInt)size;
+            bytes.data += size;
+            bytes.size -= size;
+        }
+        if (!hlo_buffer_reserve(out, 1 << 16)) return hlo_out_of_memory();
+        size_t room = out->capacity - out->size - 1;
+        stream->next_out = (Bytef *)out->data + out->size;
+        stream->avail_out = room < STEP_BYTES ? (uInt)room : STEP_BYTES;
+        uInt before = stream->avail_out;
+        result = inflate(stream, Z_NO_FLUSH);
+        out->size += before - stream->avail_out;
+        out->data[out->size] = 0;
+        if (out->size - start > limit_bytes)
+            return hlo_error(HLO_RESOURCE_EXHAUSTED, "the compressed file holds more than %zu bytes", limit_bytes);
+        bool more = stream->avail_in || bytes.size;
+        if (result == Z_STREAM_END && more) result = inflateReset(stream);
+    }
+    return result == Z_STREAM_END ? hlo_ok() : hlo_error(HLO_DATA_LOSS, "the compressed file is damaged or cut short");
+}
+
+HloStatus hlo_put_gunzip(HloBuffer *out, HloStringView bytes, size_t limit_bytes) {
+    z_stream stream = {0};
+    if (inflateInit2(&stream, GZIP_FORM) != Z_OK) return hlo_out_of_memory();
+    HloStatus status = inflate_all(&stream, out, bytes, limit_bytes);
+    inflateEnd(&stream);
+    return status;
+}
+
 void hlo_put_base64(HloBuffer *out, HloStringView bytes) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for (size_t k = 0; k < bytes.size; k += 3) {
