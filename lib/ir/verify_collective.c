@@ -360,12 +360,15 @@ static HloStatus check_permute_start(HloVerify *v, const HloInstruction *inst, c
     return hlo_verify_result(v, inst, inferred, HLO_COMPARE_LOOSE);
 }
 
-// A device sends and receives once; in place, once for each slice.
+// A device sends and receives once; in place, once for each slice. Only the start takes tuples.
 HloStatus hlo_verify_collective_permute(HloVerify *v, const HloInstruction *inst) {
     const HloIntLists *slices = hlo_data(inst, HLO_ATTR_PERMUTE_SLICE_SIZES);
     const HloShape *inferred;
     bool in_place = slices && hlo_operand_count(inst) == 4;
-    HLO_TRY(in_place ? check_in_place(v, inst) : check_all_arrays(v, inst));
+    if (in_place)
+        HLO_TRY(check_in_place(v, inst));
+    else if (inst->op == HLO_OP_COLLECTIVE_PERMUTE)
+        HLO_TRY(check_all_arrays(v, inst));
     HLO_TRY(check_pairs(v, inst, in_place ? slices->count : 1));
     HLO_TRY(hlo_verify_infer(v, inst, HLO_COMPARE_LOOSE, &inferred));
     if (inst->op == HLO_OP_COLLECTIVE_PERMUTE_START) return check_permute_start(v, inst, inferred);

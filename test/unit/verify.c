@@ -231,6 +231,9 @@ static void verify_checks_collectives(void **state) {
         {PARAMETERS "ROOT r = f32[4] collective-permute(a), source_target_pairs={{0,4}}", "source-target-pairs"},
         {PARAMETERS "t = (f32[4]) tuple(a) ROOT r = (f32[4]) collective-permute(t), source_target_pairs={{0,1}}",
          "operands"},
+        {PARAMETERS "t = (f32[4]) tuple(a) x = ((f32[4]), (f32[4])) collective-permute-start(t), "
+                    "source_target_pairs={{0,1}} ROOT r = (f32[4]) collective-permute-done(x)",
+         NULL},
         {PARAMETERS "o = (s32[]) tuple(i) ROOT r = f32[4] collective-permute(a, b, o, o), "
                     "source_target_pairs={{0,1},{0,2}}, slice_sizes={{1}}",
          "source-target-pairs"},
