@@ -298,7 +298,7 @@ static HloStatus check_pair_side(const HloVerify *v, const HloInstruction *inst,
                                    (long long)id, (long long)limit);
         }
         void **slot = hlo_map_at(v->arena, &uses, (const void *)(uintptr_t)id);
-        *slot = (char *)*slot + 1;
+        *slot = (void *)((uintptr_t)*slot + 1);
         if ((uintptr_t)*slot <= most) continue;
         return hlo_verify_fail(inst, HLO_INTERNAL, "source-target-pairs", "%s %lld appears more than %zu time(s)", name,
                                (long long)id, most);
