@@ -44,7 +44,7 @@ const char *debug_word_find(const char *list, HloStringView word, bool same_case
 const char *debug_word_numbered(const char *list, int64_t number);
 // Appends the words of a list, joined by commas.
 void debug_put_words(HloBuffer *out, const char *list);
-// Sets the entry of a map or adds it.
-void debug_map_set(HloArena *arena, HloVec *map, const char *key, const char *value);
+// Sets the entry of a map or adds it; RESOURCE_EXHAUSTED when there are too many.
+HLO_MUST_USE HloStatus debug_map_set(HloArena *arena, HloVec *map, const char *key, const char *value);
 
 #endif

@@ -60,8 +60,8 @@ static HloStatus read_PAIRS(HloArena *arena, const HloFlag *flag, void *options,
     while (*value) {
         size_t size = strcspn(value, ","), key = strcspn(value, "=,");
         const char *text = key < size ? value + key + 1 : value + size;
-        debug_map_set(arena, map, hlo_arena_string(arena, value, key),
-                      hlo_arena_string(arena, text, (size_t)(value + size - text)));
+        HLO_TRY(debug_map_set(arena, map, hlo_arena_string(arena, value, key),
+                              hlo_arena_string(arena, text, (size_t)(value + size - text))));
         value += size + (value[size] == ',');
     }
     return hlo_ok();
@@ -332,31 +332,48 @@ static bool read_range(HloArena *arena, HloStringView item, int64_t *first, int6
     return *first <= *last;
 }
 
-static HloStatus read_THUNK_RANGES(HloArena *arena, const HloFlag *flag, void *options, const char *value) {
-    const char **filter = &((HloDebugOptions *)options)->xla_gpu_experimental_thunk_buffer_debug_filter;
-    HloStringView item;
-    for (const char *rest = value; next_item(&rest, ',', &item);) {
-        int64_t first, last;
-        if (!read_range(arena, item, &first, &last)) return refuse(flag, "ranges n, a:b, a: or :b", value);
-        // Ranges are the message's first field.
-        const char *patterns = strstr(*filter, "profile_annotation_regexes");
-        size_t size = patterns ? (size_t)(patterns - *filter) : strlen(*filter);
-        *filter =
-            hlo_arena_printf(arena, "%sthunk_id_ranges {\n  first: %lld\n  last: %lld\n}\n%s",
-                             hlo_arena_string(arena, *filter, size), (long long)first, (long long)last, *filter + size);
+// Puts text into the filter before its patterns or behind them: ranges are the message's first field.
+static HloStatus extend_filter(HloArena *arena, const HloFlag *flag, HloDebugOptions *options, bool ranges,
+                               const HloBuffer *more) {
+    enum { MOST_BYTES = 1 << 16 };
+    const char **filter = &options->xla_gpu_experimental_thunk_buffer_debug_filter;
+    const char *patterns = ranges ? strstr(*filter, "profile_annotation_regexes") : NULL;
+    size_t size = patterns ? (size_t)(patterns - *filter) : strlen(*filter);
+    HLO_TRY(hlo_buffer_status(more));
+    if (strlen(*filter) + more->size > MOST_BYTES) {
+        return hlo_error(HLO_RESOURCE_EXHAUSTED, "flag '--%s' is given too often or too long", flag->name);
     }
+    *filter = hlo_arena_printf(arena, "%.*s%s%s", (int)size, *filter, more->size ? more->data : "", *filter + size);
     return hlo_ok();
 }
 
+static HloStatus read_THUNK_RANGES(HloArena *arena, const HloFlag *flag, void *options, const char *value) {
+    HloBuffer text = {0};
+    HloStringView item;
+    HloStatus status = hlo_ok();
+    for (const char *rest = value; hlo_is_ok(status) && next_item(&rest, ',', &item);) {
+        int64_t first, last;
+        if (read_range(arena, item, &first, &last))
+            hlo_putf(&text, "thunk_id_ranges {\n  first: %lld\n  last: %lld\n}\n", (long long)first, (long long)last);
+        else
+            status = refuse(flag, "ranges n, a:b, a: or :b", value);
+    }
+    if (hlo_is_ok(status)) status = extend_filter(arena, flag, options, true, &text);
+    hlo_buffer_free(&text);
+    return status;
+}
+
 static HloStatus read_THUNK_PATTERNS(HloArena *arena, const HloFlag *flag, void *options, const char *value) {
-    (void)flag;
-    const char **filter = &((HloDebugOptions *)options)->xla_gpu_experimental_thunk_buffer_debug_filter;
+    HloBuffer text = {0};
     HloStringView item;
     for (const char *rest = value; next_item(&rest, ',', &item);) {
-        *filter = hlo_arena_printf(arena, "%sprofile_annotation_regexes: \"%s\"\n", *filter,
-                                   hlo_arena_string(arena, item.data, item.size));
+        hlo_put_string(&text, "profile_annotation_regexes: \"");
+        hlo_put(&text, item.data, item.size);
+        hlo_put_string(&text, "\"\n");
     }
-    return hlo_ok();
+    HloStatus status = extend_filter(arena, flag, options, false, &text);
+    hlo_buffer_free(&text);
+    return status;
 }
 
 // ---- flags that set another field -----------------------------------------------------------------------

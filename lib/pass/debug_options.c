@@ -79,20 +79,24 @@ void debug_put_words(HloBuffer *out, const char *list) {
     }
 }
 
-void debug_map_set(HloArena *arena, HloVec *map, const char *key, const char *value) {
-    HloVec next = {0};
-    bool found = false;
+// Keys are searched one by one, so their number has a bound.
+enum { MOST_MAP_ENTRIES = 10000 };
+
+HloStatus debug_map_set(HloArena *arena, HloVec *map, const char *key, const char *value) {
+    // A full list may be the table's default, which is not to be written to.
+    if (map->count == map->capacity) hlo_vec_grow(arena, map, map->count + 2);
     for (size_t k = 0; k + 1 < map->count; k += 2) {
-        bool same = strcmp(map->items[k], key) == 0;
-        found |= same;
-        hlo_vec_push(arena, &next, map->items[k]);
-        hlo_vec_push(arena, &next, same ? value : map->items[k + 1]);
+        if (strcmp(map->items[k], key) != 0) continue;
+        map->items[k + 1] = (void *)(uintptr_t)value;
+        return hlo_ok();
     }
-    if (!found) {
-        hlo_vec_push(arena, &next, key);
-        hlo_vec_push(arena, &next, value);
+    if (map->count / 2 >= MOST_MAP_ENTRIES) {
+        return hlo_error(HLO_RESOURCE_EXHAUSTED, "an option that maps keys to values takes %d of them at most",
+                         MOST_MAP_ENTRIES);
     }
-    *map = next;
+    hlo_vec_push(arena, map, key);
+    hlo_vec_push(arena, map, value);
+    return hlo_ok();
 }
 
 // ---- what options mean ----------------------------------------------------------------------------------

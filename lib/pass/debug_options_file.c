@@ -189,8 +189,7 @@ static HloStatus parse_pair(Reader *r, HloVec *map) {
         HLO_TRY(parse_string(r, hlo_view_is(name, "key") ? &key : &value));
         if (!accept(r, ',')) accept(r, ';');
     }
-    debug_map_set(r->arena, map, key, value);
-    return hlo_ok();
+    return debug_map_set(r->arena, map, key, value);
 }
 
 // Keeps the lines of a message as they are, indented by `indent`, since nothing here reads it.

@@ -189,6 +189,26 @@ static void debug_options_file_errors_name_line_and_expectation(void **state) {
     }
 }
 
+// The default of a map is shared by everybody.
+static void debug_options_maps_keep_their_default_and_have_a_bound(void **state) {
+    Fixture *f = *state;
+    expect(f, "--xla_gpu_analytical_latency_estimator_options=rtt_us=7",
+           "xla_gpu_analytical_latency_estimator_options: {\n  key: \"chunk_prep_us\"\n  value: \"-1\"\n}\n"
+           "xla_gpu_analytical_latency_estimator_options: {\n  key: \"chunk_size_bytes\"\n  value: \"-1\"\n}\n"
+           "xla_gpu_analytical_latency_estimator_options: {\n  key: \"gpus_per_node\"\n  value: \"-1\"\n}\n"
+           "xla_gpu_analytical_latency_estimator_options: {\n  key: \"nccl_op_launch_us\"\n  value: \"-1\"\n}\n"
+           "xla_gpu_analytical_latency_estimator_options: {\n  key: \"nic_speed_gbps\"\n  value: \"-1\"\n}\n"
+           "xla_gpu_analytical_latency_estimator_options: {\n  key: \"rtt_us\"\n  value: \"7\"\n}\n");
+    expect(f, "", "");
+    HloBuffer text = {0};
+    hlo_put_string(&text, "--xla_backend_extra_options=k");
+    for (int k = 0; k < 10001; k++) hlo_putf(&text, ",%d", k);
+    HloStatus status = set(f, text.data);
+    assert_int_equal(hlo_status_code(status), HLO_RESOURCE_EXHAUSTED);
+    hlo_status_free(status);
+    hlo_buffer_free(&text);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
@@ -200,6 +220,7 @@ int main(void) {
         TEST(debug_options_bad_values_say_what_is_taken),
         TEST(debug_options_file_replaces_what_it_names),
         TEST(debug_options_text_reads_back),
+        TEST(debug_options_maps_keep_their_default_and_have_a_bound),
         TEST(debug_options_file_errors_name_line_and_expectation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
