@@ -72,6 +72,8 @@ typedef struct Run {
     HloRunner runner;
     HloDump *dump;  // NULL: nothing is dumped
     HloBuffer out;
+    HloDrain drain;         // of `out`, when a single module is printed
+    HloFileWriter *writer;  // NULL before something is written
 } Run;
 
 // ---- what is shown without reading a module --------------------------------------------------------------
@@ -192,6 +194,7 @@ static HloStatus process_watched(Run *run, const HloModuleList *modules) {
                             &run->runner, &watch));
     HloStatus status = hlo_ok();
     note_absent_passes(run);
+    if (modules->count == 1) run->out.drain = &run->drain;
     for (size_t i = 0; i < modules->count && hlo_is_ok(status); i++) status = process_module(run, modules->items[i]);
     hlo_watch_end(watch);
     return status;
@@ -232,7 +235,7 @@ static HloStatus process_input(Run *run, const char *path) {
     if (hlo_is_ok(status)) status = process_modules(run, &modules);
     hlo_module_list_free(&modules);
     // One newline more on standard output than in a file, as the reference has it.
-    bool text = run->out.size && !run->options.stats && !emits(run, "pb");
+    bool text = (run->out.size || run->drain.used) && !run->options.stats && !emits(run, "pb");
     if (text && strcmp(run->options.output, "-") == 0) hlo_put_char(&run->out, '\n');
     return status;
 }
@@ -284,10 +287,27 @@ static HloStatus fill_output(void *data) {
     return process_input(run, inputs.items[0]);
 }
 
-static HloStatus run_all(Run *run) {
-    HLO_TRY(hlo_guarded((HloArena *const[]){&run->arena, NULL}, fill_output, run));
+static HloStatus write_piece(void *data, const char *text, size_t size) {
+    Run *run = data;
+    if (!run->writer) HLO_TRY(hlo_file_begin(run->options.output, &run->writer));
+    return hlo_file_append(run->writer, (HloStringView){text, size});
+}
+
+static HloStatus finish_output(Run *run) {
+    HloStatus failure = run->drain.failure;
+    run->drain.failure = hlo_ok();
+    HLO_TRY(failure);
     HLO_TRY(hlo_buffer_status(&run->out));
-    return hlo_file_write(run->options.output, (HloStringView){run->out.data, run->out.size});
+    HLO_TRY(write_piece(run, run->out.data, run->out.size));
+    HloFileWriter *writer = run->writer;
+    run->writer = NULL;
+    return hlo_file_finish(writer);
+}
+
+static HloStatus run_all(Run *run) {
+    run->drain = (HloDrain){.take = write_piece, .data = run};
+    HLO_TRY(hlo_guarded((HloArena *const[]){&run->arena, NULL}, fill_output, run));
+    return finish_output(run);
 }
 
 int main(int argc, char **argv) {
@@ -299,6 +319,8 @@ int main(int argc, char **argv) {
     }
     int code = hlo_is_ok(status) ? 0 : 1;
     hlo_status_free(status);
+    hlo_status_free(run.drain.failure);
+    hlo_file_abandon(run.writer);
     hlo_buffer_free(&run.out);
     hlo_arena_free(&run.arena);
     return code;

@@ -14,11 +14,20 @@
 
 #include "hlo/status.h"
 
+// Takes text away from a buffer while it is still being written, so that it need not hold all of it.
+typedef struct HloDrain {
+    HloStatus (*take)(void *data, const char *text, size_t size);
+    void *data;
+    bool used;          // it has taken something
+    HloStatus failure;  // the first of `take`; later text is dropped. Owned by whoever owns the drain
+} HloDrain;
+
 typedef struct HloBuffer {
     char *data;       // owned; NULL while empty
     size_t size;      // bytes in use, without the terminator
     size_t capacity;  // bytes allocated
     bool failed;      // an append did not fit into memory
+    HloDrain *drain;  // borrowed; NULL: everything stays
 } HloBuffer;
 
 // Frees the contents; the buffer is empty and ready again.
@@ -26,6 +35,14 @@ void hlo_buffer_free(HloBuffer *out);
 // Makes room for `more` bytes; false (and failed set) when there is no memory.
 bool hlo_buffer_reserve(HloBuffer *out, size_t more);
 void hlo_put_slow(HloBuffer *out, const char *data, size_t size);
+
+// Writers of long texts call this where nothing behind them will be looked at again: a buffer with a drain hands over what
+// it holds, if that is much.
+enum { HLO_DRAIN_BYTES = 256 << 10 };
+void hlo_buffer_drain_now(HloBuffer *out);
+static inline void hlo_buffer_drain(HloBuffer *out) {
+    if (out->drain && out->size >= HLO_DRAIN_BYTES) hlo_buffer_drain_now(out);
+}
 
 static inline void hlo_put(HloBuffer *out, const char *data, size_t size) {
     if (out->capacity - out->size <= size) {

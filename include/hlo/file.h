@@ -15,6 +15,16 @@ HLO_MUST_USE HloStatus hlo_file_read(const char *path, HloBuffer *out);
 // reported like any failed write if the program ignores SIGPIPE.
 HLO_MUST_USE HloStatus hlo_file_write(const char *path, HloStringView text);
 
+// The same, piece by piece. Nothing is there before hlo_file_finish, except on devices, pipes and standard output.
+typedef struct HloFileWriter HloFileWriter;
+// Begins; the caller ends it with hlo_file_finish or hlo_file_abandon. The path is borrowed until then.
+HLO_MUST_USE HloStatus hlo_file_begin(const char *path, HloFileWriter **out);
+HLO_MUST_USE HloStatus hlo_file_append(HloFileWriter *writer, HloStringView text);
+// Frees the writer, whatever comes out.
+HLO_MUST_USE HloStatus hlo_file_finish(HloFileWriter *writer);
+// Removes what was written and frees the writer; NULL is ignored.
+void hlo_file_abandon(HloFileWriter *writer);
+
 // The text after the last `.` of the path's last part; "" when there is none. Points into `path`.
 const char *hlo_file_extension(const char *path);
 

@@ -26,6 +26,14 @@ bool hlo_buffer_reserve(HloBuffer *out, size_t more) {
     return true;
 }
 
+void hlo_buffer_drain_now(HloBuffer *out) {
+    HloDrain *drain = out->drain;
+    if (hlo_is_ok(drain->failure)) drain->failure = drain->take(drain->data, out->data, out->size);
+    drain->used = true;
+    out->size = 0;
+    out->data[0] = 0;
+}
+
 void hlo_put_slow(HloBuffer *out, const char *data, size_t size) {
     if (!hlo_buffer_reserve(out, size)) return;
     if (size) memcpy(out->data + out->size, data, size);

@@ -57,20 +57,8 @@ static HloStatus write_all(int fd, const char *path, HloStringView text) {
     return hlo_ok();
 }
 
-static HloStatus close_written(int fd, const char *path, HloStatus status) {
-    // A full disk or a lost network file system may only show up here.
-    if (close(fd) != 0 && hlo_is_ok(status)) return hlo_error_errno("cannot write '%s'", path);
-    return status;
-}
-
-static HloStatus write_in_place(const char *path, HloStringView text) {
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0) return hlo_error_errno("cannot open '%s'", path);
-    return close_written(fd, path, write_all(fd, path, text));
-}
-
-// Creates a file that did not exist; its name, which the caller frees, stands beside `path` and is short, so that a name of
-// full length can still be written.
+// Creates a file that did not exist; its name, which the caller frees, stands beside `path` and is short, so that a
+// name of full length can still be written.
 static HloStatus open_temporary(const char *path, mode_t mode, char **name, int *fd) {
     const char *slash = strrchr(path, '/');
     int folder = slash ? (int)(slash + 1 - path) : 0;
@@ -86,28 +74,94 @@ static HloStatus open_temporary(const char *path, mode_t mode, char **name, int 
     return hlo_error_errno("cannot create '%s'", path);
 }
 
-static HloStatus write_and_rename(const char *path, mode_t mode, HloStringView text) {
-    char *name = NULL;
-    int fd = -1;
-    HloStatus status = open_temporary(path, mode, &name, &fd);
-    if (hlo_is_ok(status)) {
-        status = close_written(fd, path, write_all(fd, path, text));
-        if (hlo_is_ok(status) && rename(name, path) != 0) status = hlo_error_errno("cannot replace '%s'", path);
-        if (!hlo_is_ok(status)) unlink(name);
-    }
-    free(name);
+// ---- writing piece by piece -----------------------------------------------------------------------------
+
+struct HloFileWriter {
+    const char *path;  // for messages
+    char *target;      // owned; what the temporary file becomes; NULL: written in place
+    char *temporary;   // owned; NULL likewise
+    int fd;
+};
+
+static HloStatus open_beside(HloFileWriter *writer, const char *target, mode_t mode) {
+    writer->target = strdup(target);
+    if (!writer->target) return hlo_out_of_memory();
+    return open_temporary(target, mode, &writer->temporary, &writer->fd);
+}
+
+// Through a symbolic link the file it leads to is replaced, not the link.
+static HloStatus open_regular(HloFileWriter *writer, mode_t mode) {
+    char *real = realpath(writer->path, NULL);
+    HloStatus status = open_beside(writer, real ? real : writer->path, mode);
+    free(real);
     return status;
 }
 
-HloStatus hlo_file_write(const char *path, HloStringView text) {
-    if (strcmp(path, "-") == 0) return write_all(STDOUT_FILENO, "standard output", text);
+static HloStatus open_writer(HloFileWriter *writer) {
     struct stat info;
-    if (stat(path, &info) != 0) return write_and_rename(path, 0666, text);
-    if (!S_ISREG(info.st_mode)) return write_in_place(path, text);
-    // Through a symbolic link the file it leads to is replaced, not the link.
-    char *real = realpath(path, NULL);
-    HloStatus status = write_and_rename(real ? real : path, info.st_mode & 0777, text);
-    free(real);
+    if (strcmp(writer->path, "-") == 0) {
+        writer->path = "standard output";
+        writer->fd = STDOUT_FILENO;
+        return hlo_ok();
+    }
+    if (stat(writer->path, &info) != 0) return open_beside(writer, writer->path, 0666);
+    if (S_ISREG(info.st_mode)) return open_regular(writer, info.st_mode & 0777);
+    writer->fd = open(writer->path, O_WRONLY | O_CLOEXEC);
+    return writer->fd < 0 ? hlo_error_errno("cannot open '%s'", writer->path) : hlo_ok();
+}
+
+static void free_writer(HloFileWriter *writer) {
+    free(writer->target);
+    free(writer->temporary);
+    free(writer);
+}
+
+HloStatus hlo_file_begin(const char *path, HloFileWriter **out) {
+    HloFileWriter *writer = calloc(1, sizeof *writer);
+    if (!writer) return hlo_out_of_memory();
+    writer->path = path;
+    HloStatus status = open_writer(writer);
+    if (hlo_is_ok(status))
+        *out = writer;
+    else
+        free_writer(writer);
+    return status;
+}
+
+HloStatus hlo_file_append(HloFileWriter *writer, HloStringView text) {
+    return write_all(writer->fd, writer->path, text);
+}
+
+// A full disk or a lost network file system may only show up here.
+static HloStatus close_writer(HloFileWriter *writer) {
+    if (writer->fd == STDOUT_FILENO || close(writer->fd) == 0) return hlo_ok();
+    return hlo_error_errno("cannot write '%s'", writer->path);
+}
+
+HloStatus hlo_file_finish(HloFileWriter *writer) {
+    HloStatus status = close_writer(writer);
+    bool renames = hlo_is_ok(status) && writer->temporary;
+    if (renames && rename(writer->temporary, writer->target) != 0) {
+        status = hlo_error_errno("cannot replace '%s'", writer->path);
+    }
+    if (!hlo_is_ok(status) && writer->temporary) unlink(writer->temporary);
+    free_writer(writer);
+    return status;
+}
+
+void hlo_file_abandon(HloFileWriter *writer) {
+    if (!writer) return;
+    hlo_status_free(close_writer(writer));
+    if (writer->temporary) unlink(writer->temporary);
+    free_writer(writer);
+}
+
+HloStatus hlo_file_write(const char *path, HloStringView text) {
+    HloFileWriter *writer;
+    HLO_TRY(hlo_file_begin(path, &writer));
+    HloStatus status = hlo_file_append(writer, text);
+    if (hlo_is_ok(status)) return hlo_file_finish(writer);
+    hlo_file_abandon(writer);
     return status;
 }
 

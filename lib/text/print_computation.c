@@ -113,6 +113,7 @@ static const HloComputation *put_lines(Printer *p, Frame *frame) {
         frame->in_line = body != NULL;
         if (body) return body;
         hlo_put_char(p->out, '\n');
+        if (p->size_limit == SIZE_MAX) hlo_buffer_drain(p->out);
     }
 }
 
