@@ -48,7 +48,8 @@ static HloFieldPlace *resolve_all(HloArena *arena, HloOpcode op) {
     HloFieldPlace *places = HLO_NEW_ARRAY(arena, HloFieldPlace, HLO_ATTR_COUNT);
     for (size_t i = 0; i < HLO_COUNT(rows); i++) {
         const Row *row = &rows[i];
-        bool fits = row->op == ANY_OPCODE || row->op == (int)op;
+        bool has = hlo_attr_info(row->id)->scope == HLO_SCOPE_COMMON || hlo_op_uses(op, row->id);
+        bool fits = has && (row->op == ANY_OPCODE || row->op == (int)op);
         if (fits && !places[row->id].field) places[row->id] = resolve(row);
     }
     return places;

@@ -85,7 +85,9 @@ size_t hlo_field_count(const void *message, const HloField *field) {
 
 const void *hlo_field_at(const void *message, const HloField *field, size_t i) {
     const char *at = (const char *)message + field->offset;
-    return hlo_field_is_list(field) ? *(const char *const *)at + i * hlo_field_value_bytes(field) : at;
+    if (!hlo_field_is_list(field)) return at;
+    const char *items = *(const char *const *)at;
+    return items ? items + i * hlo_field_value_bytes(field) : NULL;
 }
 
 // Lists have a power of two as capacity, so it follows from their count and needs no place in the message.

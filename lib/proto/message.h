@@ -41,7 +41,7 @@ size_t hlo_field_value_bytes(const HloField *field);
 // How many values are there: 0 or 1 for a single one. A scalar or text without presence of its own counts when it is
 // not zero.
 size_t hlo_field_count(const void *message, const HloField *field);
-// The address of value i, which must be there.
+// The address of value i, which must be there; NULL for the start of an empty list.
 const void *hlo_field_at(const void *message, const HloField *field, size_t i);
 // The address of a value to fill: a new one at the end of a list, the one of a single field. A member of a oneof
 // takes the place of the others.

@@ -275,6 +275,15 @@ static HloStatus read_mesh_groups(HloProtoReader *r, const Xla__MeshAxesReplicaG
     return read_axes(r, out->mesh, from->axes, from->n_axes, &out->axes);
 }
 
+// What older writers wrote: either form in one message.
+static HloStatus read_device_list(HloProtoReader *r, const Xla__CollectiveDeviceListProto *from, HloGroups *groups,
+                                  const HloGroups **out) {
+    if (from->iota_replica_group_list)
+        return hlo_error_context(read_iota_groups(r, from->iota_replica_group_list, groups), "iota_replica_group_list");
+    *out = read_list(r, from->replica_groups, from->n_replica_groups);
+    return hlo_ok();
+}
+
 // The explicit list comes last: writers of old have their own field for it.
 HloStatus hlo_read_proto_groups(HloProtoReader *r, const Xla__HloInstructionProto *from, const HloGroups **out) {
     HloGroups *groups = HLO_NEW(r->arena, HloGroups);
@@ -287,8 +296,8 @@ HloStatus hlo_read_proto_groups(HloProtoReader *r, const Xla__HloInstructionProt
         return hlo_error_context(read_mesh_groups(r, from->mesh_axes_replica_group_list, groups),
                                  "mesh_axes_replica_group_list");
     case XLA__HLO_INSTRUCTION_PROTO__REPLICA_GROUP_LIST_COLLECTIVE_DEVICE_LIST:
-        *out =
-            read_list(r, from->collective_device_list->replica_groups, from->collective_device_list->n_replica_groups);
+        HLO_TRY(hlo_error_context(read_device_list(r, from->collective_device_list, groups, out),
+                                  "collective_device_list"));
         break;
     default: *out = NULL; break;
     }

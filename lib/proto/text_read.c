@@ -44,7 +44,6 @@ static const char *const reserved[] = {
     "LayoutProto.max_sparse_elements",
     "OpMetadata.creation_pass_id",
     "OpMetadata.logical_creation_pass_id",
-    "CollectiveDeviceListProto.iota_replica_group_list",
 };
 
 // ---- errors and blanks -----------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ static void write_number(HloProtoWriter *w, const HloInstruction *inst, HloAttrI
         return;
     }
     bool has_default = hlo_attr_info(id)->has_default && hlo_attr_info(id)->standard;
-    if (!has && !has_default && (hlo_field_is_list(field) || hlo_field_is_oneof(field))) return;
+    if (!has && (hlo_field_is_list(field) || (hlo_field_is_oneof(field) && !has_default))) return;
     bool three_states = field->type == PROTOBUF_C_TYPE_ENUM && hlo_attr_info(id)->kind == HLO_KIND_BOOL;
     if (three_states)
         number = !has     ? XLA__TRI_STATE__TRI_STATE_UNSPECIFIED

@@ -6,20 +6,21 @@
 #include "literal_order.h"
 #include "writer.h"
 
-// Shapes of literals say the order of dimensions and nothing else of a layout.
+// The shape with its layout, which literals always have, but without the width of stored elements.
 static Xla__ShapeProto *write_array_shape(HloProtoWriter *w, const HloShape *shape) {
-    Xla__ShapeProto *out = hlo_message_new(w->arena, &xla__shape_proto__descriptor);
-    out->element_type = (Xla__PrimitiveType)hlo_type_info(shape->type)->proto_number;
-    HLO_SET_DIMS(out, dimensions, hlo_shape_dims(shape));
-    out->n_is_dynamic_dimension = shape->rank;
-    out->is_dynamic_dimension = HLO_NEW_ARRAY(w->arena, protobuf_c_boolean, shape->rank);
-    for (size_t d = 0; shape->dynamic && d < shape->rank; d++) out->is_dynamic_dimension[d] = shape->dynamic[d];
-    out->layout = hlo_message_new(w->arena, &xla__layout_proto__descriptor);
-    out->layout->tail_padding_alignment_in_elements = 1;
-    int64_t *order = HLO_NEW_ARRAY(w->arena, int64_t, shape->rank);
-    for (size_t i = 0; i < shape->rank; i++)
-        order[i] = shape->layout ? shape->layout->minor_to_major[i] : (int64_t)(shape->rank - 1 - i);
-    HLO_SET_DIMS(out->layout, minor_to_major, ((HloDims){order, shape->rank}));
+    Xla__ShapeProto *out = HLO_NEW(w->arena, Xla__ShapeProto);
+    *out = *hlo_write_shape(w, shape);
+    Xla__LayoutProto *layout = hlo_message_new(w->arena, &xla__layout_proto__descriptor);
+    if (out->layout) {
+        *layout = *out->layout;
+        layout->element_size_in_bits = 0;
+    } else {
+        int64_t *order = HLO_NEW_ARRAY(w->arena, int64_t, shape->rank);
+        for (size_t i = 0; i < shape->rank; i++) order[i] = (int64_t)(shape->rank - 1 - i);
+        HLO_SET_DIMS(layout, minor_to_major, ((HloDims){order, shape->rank}));
+        layout->tail_padding_alignment_in_elements = 1;
+    }
+    out->layout = layout;
     return out;
 }
 
