@@ -73,25 +73,13 @@ typedef struct Run {
 
 // ---- flags ----------------------------------------------------------------------------------------------
 
-static HloStatus find_word(const char *flag, const char *word, const char *const *words, size_t count, size_t *out) {
-    for (size_t k = 0; k < count; k++) {
-        if (strcmp(word, words[k]) != 0) continue;
-        *out = k;
-        return hlo_ok();
-    }
-    return hlo_error(HLO_INVALID_ARGUMENT, "flag '--%s' takes %s, %s or %s, found '%s'", flag, words[0], words[1],
-                     words[2], word);
-}
-
 static HloStatus read_words(Run *run) {
-    static const char *const searches[] = {"auto", "linear", "binary"}, *const colours[] = {"auto", "always", "never"};
+    static const char *const searches[] = {"auto", "linear", "binary"};
     static const HloBisectSearch kinds[] = {HLO_BISECT_AUTO, HLO_BISECT_LINEAR, HLO_BISECT_BINARY};
     size_t k = 0;
-    HLO_TRY(find_word("search", run->options.search, searches, HLO_COUNT(searches), &k));
+    HLO_TRY(hlo_flag_choose("search", run->options.search, searches, HLO_COUNT(searches), &k));
     run->bisect.search = kinds[k];
-    HLO_TRY(find_word("color", run->options.colour, colours, HLO_COUNT(colours), &k));
-    run->bisect.colour = k == 1 || (k == 0 && isatty(STDOUT_FILENO));
-    return hlo_ok();
+    return hlo_flag_read_colour(run->options.colour, isatty(STDOUT_FILENO), &run->bisect.colour);
 }
 
 static HloStatus read_flags(Run *run, HloVec *inputs) {

@@ -53,22 +53,13 @@ static HloStatus put_help(Run *run, const HloFlagSet *sets, size_t count) {
     return hlo_error(HLO_INVALID_ARGUMENT, "no help topic '%s'", run->options.help);
 }
 
-static HloStatus wants_colour(const Options *options, bool *out) {
-    bool always = strcmp(options->colour, "always") == 0, automatic = strcmp(options->colour, "auto") == 0;
-    if (!always && !automatic && strcmp(options->colour, "never") != 0) {
-        return hlo_error(HLO_INVALID_ARGUMENT, "flag '--color' takes auto, always or never, found '%s'",
-                         options->colour);
-    }
-    *out = always || (automatic && strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO));
-    return hlo_ok();
-}
-
 static HloStatus compare(Run *run, const char *const names[2], const HloModule *before, const HloModule *after) {
     const Options *options = &run->options;
     HloDiffStyle style = {.context = (size_t)options->context, .names = !options->ignore_names};
     HloPrintOptions print = hlo_print_for_diff();
     HloModuleDiff diff;
-    HLO_TRY(wants_colour(options, &style.colour));
+    bool is_terminal = strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO);
+    HLO_TRY(hlo_flag_read_colour(options->colour, is_terminal, &style.colour));
     print.metadata = options->metadata;
     print.layouts = options->layouts;
     print.large_constants = options->large_constants;

@@ -63,6 +63,13 @@ HLO_MUST_USE HloStatus hlo_flags_parse_environment(HloArena *arena, const HloFla
 bool hlo_flag_read_bool(const char *text, bool *out);
 bool hlo_flag_read_int(const char *text, int64_t *out);
 
+// The position of `word` among the words that a flag takes; INVALID_ARGUMENT, which names the flag and its words, when it is
+// none of them.
+HLO_MUST_USE HloStatus hlo_flag_choose(const char *flag, const char *word, const char *const *words, size_t count,
+                                       size_t *out);
+// Reads the value of --color: always, never, or auto, which means colours on a terminal.
+HLO_MUST_USE HloStatus hlo_flag_read_colour(const char *word, bool is_terminal, bool *out);
+
 // Appends the flags of a topic, or of all topics in order of first appearance ("all"); false when there is no such
 // topic.
 bool hlo_flags_help(const HloFlagSet *sets, size_t set_count, const char *topic, HloBuffer *out);

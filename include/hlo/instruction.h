@@ -158,6 +158,9 @@ bool hlo_is_elementwise(const HloInstruction *inst);
 bool hlo_has_side_effect(const HloInstruction *inst);
 // Side effect of the instruction itself, callees left out.
 bool hlo_has_own_side_effect(const HloInstruction *inst);
+// A custom call that only says how its operand is spread over devices (`Sharding` and the like): what it gets is what it
+// gives.
+bool hlo_is_sharding_annotation(const HloInstruction *inst);
 // May be taken out of its computation: no control edges, and no parameter of a non-fusion computation.
 bool hlo_is_removable(const HloInstruction *inst);
 // Same opcode, attributes and callees; operands and names are not compared. Annotations (metadata, origin, …)

@@ -149,20 +149,38 @@ static HloStatus fill_results(const HloParty *party, const HloInstruction *inst,
     return hlo_ok();
 }
 
-static HloStatus meet_all_reduce(const HloParty *party, const HloInstruction *inst) {
+// Every operand is folded over the members, and `give` hands each of them its part of the outcome.
+static HloStatus meet_and_fold(const HloParty *party, const HloInstruction *inst,
+                               void (*give)(const HloInstruction *inst, const HloDatum *folded, size_t m,
+                                            HloDatum *to)) {
     for (size_t m = 0; m < party->count; m++) {
         HLO_TRY(hlo_datum_new_like(&party->members[m]->vm, inst->shape, &party->members[m]->taken));
     }
     for (size_t k = 0; k < hlo_operand_count(inst); k++) {
         HloDatum *folded;
         HLO_TRY(fold_operand(party, inst, k, &folded));
-        for (size_t m = 0; m < party->count; m++) {
-            HloDatum *to = hlo_datum_leaf(party->members[m]->taken, k);
-            hlo_convert(folded->shape->type, folded->data, to->shape->type, to->data, to->count);
-        }
+        for (size_t m = 0; m < party->count; m++) give(inst, folded, m, hlo_datum_leaf(party->members[m]->taken, k));
         hlo_datum_drop(&party->members[0]->vm, folded);
     }
     return hlo_ok();
+}
+
+static void give_all(const HloInstruction *inst, const HloDatum *folded, size_t m, HloDatum *to) {
+    (void)inst, (void)m;
+    hlo_convert(folded->shape->type, folded->data, to->shape->type, to->data, to->count);
+}
+
+static HloStatus meet_all_reduce(const HloParty *party, const HloInstruction *inst) {
+    return meet_and_fold(party, inst, give_all);
+}
+
+static void give_piece(const HloInstruction *inst, const HloDatum *folded, size_t m, HloDatum *to) {
+    int64_t dim = hlo_int(inst, HLO_ATTR_DIMENSION);
+    cut(folded, to, dim, (int64_t)m * to->shape->dims[dim]);
+}
+
+static HloStatus meet_reduce_scatter(const HloParty *party, const HloInstruction *inst) {
+    return meet_and_fold(party, inst, give_piece);
 }
 
 static HloStatus fill_gathered(const HloParty *party, const HloInstruction *inst, size_t member, size_t k,
@@ -179,23 +197,6 @@ static HloStatus fill_gathered(const HloParty *party, const HloInstruction *inst
 
 static HloStatus meet_all_gather(const HloParty *party, const HloInstruction *inst) {
     return fill_results(party, inst, hlo_operand_count(inst), fill_gathered);
-}
-
-static HloStatus meet_reduce_scatter(const HloParty *party, const HloInstruction *inst) {
-    int64_t dim = hlo_int(inst, HLO_ATTR_DIMENSION);
-    for (size_t m = 0; m < party->count; m++) {
-        HLO_TRY(hlo_datum_new_like(&party->members[m]->vm, inst->shape, &party->members[m]->taken));
-    }
-    for (size_t k = 0; k < hlo_operand_count(inst); k++) {
-        HloDatum *folded;
-        HLO_TRY(fold_operand(party, inst, k, &folded));
-        for (size_t m = 0; m < party->count; m++) {
-            HloDatum *to = hlo_datum_leaf(party->members[m]->taken, k);
-            cut(folded, to, dim, (int64_t)m * to->shape->dims[dim]);
-        }
-        hlo_datum_drop(&party->members[0]->vm, folded);
-    }
-    return hlo_ok();
 }
 
 // With a dimension: each member cuts its operand into as many pieces as there are members, and gets one of each.

@@ -134,25 +134,6 @@ HLO_RULE(hlo_rule_rng_bit_generator) {
 
 // ---- custom calls ---------------------------------------------------------------------------------------
 
-// Calls that only say how a value is spread over devices: what they get is what they give.
-static bool is_annotation(const HloInstruction *inst) {
-    static const char *const targets[] = {
-        "Sharding",
-        "SPMDFullToShardShape",
-        "SPMDShardToFullShape",
-        "xla.sdy.FuncResultSharding",
-        "xla.sdy.GlobalToLocalShape",
-        "xla.sdy.LocalToGlobalShape",
-    };
-    const char *target = hlo_text(inst, HLO_ATTR_CUSTOM_CALL_TARGET);
-    if (hlo_operand_count(inst) != 1) return false;
-    if (!hlo_shape_equal(hlo_operand(inst, 0)->shape, inst->shape, HLO_IGNORE_LAYOUT)) return false;
-    for (size_t k = 0; k < HLO_COUNT(targets); k++) {
-        if (strcmp(target, targets[k]) == 0) return true;
-    }
-    return false;
-}
-
 static HloDatum **leaves_of(HloDatum **datum) {
     return (*datum)->elements ? (*datum)->elements : datum;
 }
@@ -193,7 +174,7 @@ static HloStatus run_lapack(HloMachine *vm, const HloLapack *call, HloDatum **ar
 HLO_RULE(hlo_rule_custom_call) {
     HloLapack call;
     const char *target = hlo_text(inst, HLO_ATTR_CUSTOM_CALL_TARGET);
-    if (is_annotation(inst)) return hlo_rule_first_operand(vm, inst, args, out);
+    if (hlo_is_sharding_annotation(inst)) return hlo_rule_first_operand(vm, inst, args, out);
     if (strcmp(target, "TopK") == 0 && hlo_shape_is_tuple(inst->shape)) return hlo_rule_topk(vm, inst, args, out);
     if (!hlo_lapack_find(inst, &call)) {
         return hlo_error(HLO_UNIMPLEMENTED, "custom call target \"%s\" is not known", target);

@@ -97,3 +97,21 @@ bool hlo_is_elementwise(const HloInstruction *inst) {
     default: return hlo_op_has(inst->op, HLO_OPF_ELEMENTWISE);
     }
 }
+
+bool hlo_is_sharding_annotation(const HloInstruction *inst) {
+    static const char *const targets[] = {
+        "Sharding",
+        "SPMDFullToShardShape",
+        "SPMDShardToFullShape",
+        "xla.sdy.FuncResultSharding",
+        "xla.sdy.GlobalToLocalShape",
+        "xla.sdy.LocalToGlobalShape",
+    };
+    if (inst->op != HLO_OP_CUSTOM_CALL || hlo_operand_count(inst) != 1) return false;
+    if (!hlo_shape_equal(hlo_operand(inst, 0)->shape, inst->shape, HLO_IGNORE_LAYOUT)) return false;
+    const char *target = hlo_text(inst, HLO_ATTR_CUSTOM_CALL_TARGET);
+    for (size_t k = 0; k < HLO_COUNT(targets); k++) {
+        if (strcmp(target, targets[k]) == 0) return true;
+    }
+    return false;
+}

@@ -47,32 +47,14 @@ HloFlagSet hlo_watch_flags(HloWatchOptions *options) {
     return (HloFlagSet){.flags = flags, .count = HLO_COUNT(flags), .options = options};
 }
 
-static HloStatus find_word(const char *flag, const char *word, const char *const *words, size_t count, size_t *out) {
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(word, words[i]) != 0) continue;
-        *out = i;
-        return hlo_ok();
-    }
-    return hlo_error(HLO_INVALID_ARGUMENT, "flag '--%s' takes %s%s%s%s%s, found '%s'", flag, words[0],
-                     count > 2 ? ", " : "", count > 2 ? words[1] : "", " or ", words[count - 1], word);
-}
-
-static HloStatus read_colour(const char *word, bool is_terminal, bool *out) {
-    static const char *const words[] = {"auto", "always", "never"};
-    size_t k = 0;
-    HLO_TRY(find_word("color", word, words, HLO_COUNT(words), &k));
-    *out = k == 1 || (k == 0 && is_terminal);
-    return hlo_ok();
-}
-
 static HloStatus watch_changes(HloWatch *watch, const HloWatchOptions *options, const HloPrintOptions *print,
                                bool is_terminal) {
     static const char *const words[] = {"diff", "text"};
     static const HloChangesStyle styles[] = {HLO_CHANGES_DIFF, HLO_CHANGES_TEXT};
     HloChangesOptions changes = {.context = DIFF_CONTEXT, .print = *print};
     size_t k = 0;
-    HLO_TRY(find_word("changed-style", options->changed_style, words, HLO_COUNT(words), &k));
-    HLO_TRY(read_colour(options->colour, is_terminal, &changes.colour));
+    HLO_TRY(hlo_flag_choose("changed-style", options->changed_style, words, HLO_COUNT(words), &k));
+    HLO_TRY(hlo_flag_read_colour(options->colour, is_terminal, &changes.colour));
     HLO_TRY(hlo_regex_new(options->print_changed, &watch->changed_filter));
     changes.style = styles[k];
     changes.only = watch->changed_filter;
@@ -97,7 +79,7 @@ static HloStatus watch_rewrites(HloWatch *watch, const HloWatchOptions *options)
 static HloStatus watch_times(HloWatch *watch, const HloWatchOptions *options) {
     static const char *const words[] = {"table", "json"};
     size_t k = 0;
-    HLO_TRY(find_word("time-passes", options->time_passes, words, HLO_COUNT(words), &k));
+    HLO_TRY(hlo_flag_choose("time-passes", options->time_passes, words, HLO_COUNT(words), &k));
     HLO_TRY(hlo_observe_time(watch->runner, &watch->observers[watch->observer_count]));
     watch->times = watch->observers[watch->observer_count++];
     watch->times_as_json = k == 1;

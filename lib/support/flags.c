@@ -386,3 +386,29 @@ void hlo_flags_topics(const HloFlagSet *sets, size_t set_count, HloBuffer *out) 
         }
     }
 }
+
+// ---- words ----------------------------------------------------------------------------------------------
+
+HloStatus hlo_flag_choose(const char *flag, const char *word, const char *const *words, size_t count, size_t *out) {
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(word, words[i]) != 0) continue;
+        *out = i;
+        return hlo_ok();
+    }
+    HloBuffer list = {0};
+    for (size_t i = 0; i < count; i++) {
+        hlo_putf(&list, "%s%s", i == 0 ? "" : i + 1 == count ? " or " : ", ", words[i]);
+    }
+    HloStatus status = hlo_error(HLO_INVALID_ARGUMENT, "flag '--%s' takes %s, found '%s'", flag,
+                                 list.data ? list.data : "other words", word);
+    hlo_buffer_free(&list);
+    return status;
+}
+
+HloStatus hlo_flag_read_colour(const char *word, bool is_terminal, bool *out) {
+    static const char *const words[] = {"auto", "always", "never"};
+    size_t k = 0;
+    HLO_TRY(hlo_flag_choose("color", word, words, HLO_COUNT(words), &k));
+    *out = k == 1 || (k == 0 && is_terminal);
+    return hlo_ok();
+}

@@ -263,32 +263,13 @@ void emit_fft(Gen *g, Scope *scope, const HloInstruction *inst, Place *dest) {
 
 // ---- custom calls ---------------------------------------------------------------------------------------
 
-// Calls that only say how a value is spread over devices; on one device they change nothing.
-static bool is_annotation(const HloInstruction *inst, const char *target) {
-    static const char *const targets[] = {
-        "Sharding",
-        "SPMDFullToShardShape",
-        "SPMDShardToFullShape",
-        "xla.sdy.FuncResultSharding",
-        "xla.sdy.GlobalToLocalShape",
-        "xla.sdy.LocalToGlobalShape",
-    };
-    if (hlo_operand_count(inst) != 1 || hlo_operand(inst, 0)->shape->type != inst->shape->type) return false;
-    if (!hlo_shape_is_array(inst->shape) || !hlo_shape_same_dims(hlo_operand(inst, 0)->shape, inst->shape))
-        return false;
-    for (size_t k = 0; k < HLO_COUNT(targets); k++) {
-        if (strcmp(target, targets[k]) == 0) return true;
-    }
-    return false;
-}
-
 void emit_custom_call(Gen *g, Scope *scope, const HloInstruction *inst, Place *dest) {
     const char *target = hlo_text(inst, HLO_ATTR_CUSTOM_CALL_TARGET);
     if (strcmp(target, "TopK") == 0 && hlo_operand_count(inst) == 1) {
         call_topk(g, scope, inst, dest, true);
         return;
     }
-    if (is_annotation(inst, target)) {
+    if (hlo_shape_is_array(inst->shape) && hlo_is_sharding_annotation(inst)) {
         emit_into(g, scope, hlo_operand(inst, 0), dest);
         return;
     }
