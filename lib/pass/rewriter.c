@@ -88,13 +88,54 @@ static bool is_refused(const HloInstruction *old, const HloInstruction *new, uns
     return a && b && !hlo_sharding_equal(a, b);
 }
 
+// Enters what comes right before `at` into a list of instructions that were found, each once.
+static void list_preds(HloRewriter *rw, const HloInstruction *at, HloVec *found, HloMap *seen, size_t most) {
+    const HloVec *lists[] = {&at->operands, hlo_control_preds(at)};
+    for (size_t l = 0; l < HLO_COUNT(lists); l++) {
+        for (size_t i = 0; i < lists[l]->count && found->count < most; i++) {
+            void **slot = hlo_map_at(rw->scratch, seen, lists[l]->items[i]);
+            if (!*slot) hlo_vec_push(rw->scratch, found, lists[l]->items[i]);
+            *slot = lists[l]->items[i];
+        }
+    }
+}
+
+// Whether `inst` comes before `later`, or is not found not to after a bounded number of instructions.
+static bool may_precede(HloRewriter *rw, const HloInstruction *inst, const HloInstruction *later) {
+    enum { MOST_FOUND = 500 };  // so that many control edges cost linear time
+    if (hlo_user_count(inst) == 0 && hlo_control_succs(inst)->count == 0) return false;
+    HloVec found = {0};
+    HloMap seen = {0};
+    hlo_vec_push(rw->scratch, &found, later);
+    for (size_t k = 0; k < found.count; k++) {
+        if (found.items[k] == inst) return true;
+        list_preds(rw, found.items[k], &found, &seen, MOST_FOUND);
+    }
+    return found.count >= MOST_FOUND;
+}
+
+// What old waits for, new waits for; where new was there before and that would be a circle, the users of old do. (The
+// reference makes the circle.)
+static void hand_over_control(HloRewriter *rw, HloInstruction *old, HloInstruction *new) {
+    for (size_t k = hlo_control_preds(old)->count; k-- > 0;) {
+        HloInstruction *pred = hlo_control_preds(old)->items[k];
+        if (!may_precede(rw, new, pred)) continue;
+        hlo_remove_control_edge(pred, old);
+        for (size_t i = 0; i < hlo_user_count(old); i++) hlo_add_control_edge(pred, hlo_user(old, i));
+        for (size_t i = 0; i < hlo_control_succs(old)->count; i++) {
+            hlo_add_control_edge(pred, hlo_control_succs(old)->items[i]);
+        }
+    }
+    hlo_move_control_edges(old, new);
+}
+
 static void hand_over(HloRewriter *rw, HloInstruction *old, HloInstruction *new, unsigned flags) {
     const HloAttr *origin = hlo_attr_find(old, HLO_ATTR_ORIGIN);
     if (origin && !(flags & HLO_REPLACE_KEEP_ORIGIN)) hlo_set_attr(rw->m, new, *origin);
     inherit_metadata(rw->m, old, new);
     inherit(rw->m, old, new, HLO_ATTR_FRONTEND_ATTRIBUTES);
     inherit(rw->m, old, new, HLO_ATTR_SHARDING);
-    hlo_move_control_edges(old, new);
+    if (hlo_has_control_edges(old)) hand_over_control(rw, old, new);
     hlo_rewriter_move_uses(rw, old, new);
     if (is_same_kind(old, new)) hlo_inst_set_name(new, old->name);
 }

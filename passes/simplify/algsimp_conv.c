@@ -144,6 +144,19 @@ static HloWindowDim swapped_dim(HloWindowDim w, ConvSizes size) {
     };
 }
 
+// A window that does not fit gives no elements; exchanged, its padding may take away more than there is. (The reference
+// ends the process then.)
+static bool is_possible_swapped(const HloInstruction *inst) {
+    HloWindow window = window_of(inst);
+    for (size_t d = 0; d < window.rank; d++) {
+        ConvSizes size = sizes_at(inst, d);
+        HloWindowDim w = swapped_dim(window.dims[d], size);
+        if (is_symmetric(window.dims[d], size)) continue;
+        if ((size.kernel - 1) * w.base_dilation + 1 + w.pad_low + w.pad_high < 0) return false;
+    }
+    return true;
+}
+
 static const HloConvDims *swapped_labels(HloAlg *alg, const HloConvDims *old) {
     HloConvDims *labels = hlo_arena_copy(&alg->m->arena, old, sizeof *labels);
     labels->input_batch = old->kernel_output_feature;
@@ -190,6 +203,7 @@ static HloInstruction *reversed_filter(HloAlg *alg, HloInstruction *inst) {
 // convolution(x, f) -> convolution(reverse(f), x) when x is the smaller kernel.
 static HloInstruction *conv_swap(HloAlg *alg, HloInstruction *inst) {
     if (alg->layout_sensitive || !alg->conv_swap || !is_plain(inst) || !is_cheaper_swapped(inst)) return NULL;
+    if (!is_possible_swapped(inst)) return NULL;
     HloWindow window = window_of(inst);
     HloWindowDim *dims = hlo_arena_copy(alg->scratch, window.dims, window.rank * sizeof *dims);
     for (size_t d = 0; d < window.rank; d++) dims[d] = swapped_dim(dims[d], sizes_at(inst, d));

@@ -328,7 +328,7 @@ static const HloAlgRule rules[] = {
     {HLO_OP_POWER, "power-exp", power_exp, HLO_ALG_PLAIN},
     {HLO_OP_POWER, "power-two", power_two, HLO_ALG_PLAIN},
     {HLO_OP_POWER, "power-three", power_three, HLO_ALG_PLAIN},
-    {HLO_OP_POWER, "power-minus-one", power_minus_one, HLO_ALG_PLAIN},
+    {HLO_OP_POWER, "power-minus-one", power_minus_one, HLO_ALG_PLAIN},  // as the reference: integers 0^-1 = 0, 1/0 = -1
     {HLO_OP_POWER, "power-half", power_half, HLO_ALG_PLAIN},
 };
 
