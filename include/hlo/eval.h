@@ -20,10 +20,19 @@ typedef struct HloEvalWatcher {
     void *data;
 } HloEvalWatcher;
 
+// What infeeds get and where outfeeds go.
+typedef struct HloEvalFeeds {
+    const HloLiteral *const *infeeds;  // in the order in which a device asks; every device gets all of them
+    size_t infeed_count;
+    HloStatus (*outfed)(void *data, int64_t replica, int64_t partition, const HloLiteral *value);  // NULL: dropped
+    void *data;
+} HloEvalFeeds;
+
 typedef struct HloEvalOptions {
     HloEvalLimits limits;
     uint64_t seed;                  // of `rng`; 0: 42
     const HloEvalWatcher *watcher;  // borrowed; NULL: nobody
+    const HloEvalFeeds *feeds;      // borrowed; NULL: infeeds fail
 } HloEvalOptions;
 
 // Computes the entry computation on one device. `args` are as many as it has parameters, of their shapes up to layout;

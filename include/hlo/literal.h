@@ -18,6 +18,8 @@ struct HloLiteral {
     size_t size_bytes;
     int64_t elem_count;
     HloLiteral **elements;  // tuples: shape->rank entries
+    // Arrays with bounded dimensions: how much of each is alive, rank entries; NULL: all. Printing shows no more.
+    const int64_t *dynamic_sizes;
     bool elided;            // read from `{...}`: the values are filler
     // A large elided array may have no data (NULL with size_bytes > 0): its 32-bit word k is filler + k * filler_step.
     // Element access, equality and hash work all the same; who needs the bytes calls hlo_literal_materialize.

@@ -2,89 +2,12 @@
 //
 //   all-reduce, replica_groups={{0,1}}   →   both take f(x0, x1), folded in the order of the group
 //
-// A -start computes what its collective does; the -done only takes the result out. Source: the collectives chapter,
-// §1.1 (groups), and the verifier chapter, §6.5 (shapes).
+// A -start computes what its collective does; the -done only takes the result out. Groups are found in groups.c; what
+// sends pieces of different sizes stands in exchange.c. Source: the verifier chapter, §6.4 (shapes).
 
 #include <stdlib.h>
 
 #include "lib/eval/devices.h"
-
-// ---- groups ---------------------------------------------------------------------------------------------
-
-typedef enum Mode { CROSS_REPLICA, CROSS_PARTITION, REPLICA_AND_PARTITION, FLATTENED } Mode;
-
-static Mode mode_of(const HloInstruction *inst) {
-    if (!hlo_has(inst, HLO_ATTR_CHANNEL_ID)) return CROSS_REPLICA;
-    if (!hlo_op_uses(inst->op, HLO_ATTR_USE_GLOBAL_DEVICE_IDS)) return CROSS_PARTITION;
-    return hlo_int(inst, HLO_ATTR_USE_GLOBAL_DEVICE_IDS) ? FLATTENED : REPLICA_AND_PARTITION;
-}
-
-static HloDevice *device_at(const HloWorld *world, int64_t replica, int64_t partition) {
-    bool exists = replica >= 0 && replica < world->replicas && partition >= 0 && partition < world->partitions;
-    return exists ? world->devices + replica * world->partitions + partition : NULL;
-}
-
-// The device that `id` means to `device`; with REPLICA_AND_PARTITION that of partition `part`.
-static HloDevice *member_at(const HloDevice *device, Mode mode, int64_t id, int64_t part) {
-    const HloWorld *world = device->world;
-    switch (mode) {
-    case CROSS_REPLICA: return device_at(world, id, device->partition);
-    case CROSS_PARTITION: return device_at(world, device->replica, id);
-    case REPLICA_AND_PARTITION: return device_at(world, id, part);
-    case FLATTENED: return id < 0 ? NULL : device_at(world, id / world->partitions, id % world->partitions);
-    }
-    return NULL;
-}
-
-static int64_t id_count(const HloWorld *world, Mode mode) {
-    switch (mode) {
-    case CROSS_REPLICA:
-    case REPLICA_AND_PARTITION: return world->replicas;
-    case CROSS_PARTITION: return world->partitions;
-    case FLATTENED: return world->count;
-    }
-    return 0;
-}
-
-static HloStatus list_members(const HloDevice *device, Mode mode, HloDims ids, HloParty *party, bool *found) {
-    int64_t parts = mode == REPLICA_AND_PARTITION ? device->world->partitions : 1;
-    party->count = 0;
-    *found = false;
-    for (size_t k = 0; k < ids.count; k++) {
-        for (int64_t part = 0; part < parts; part++) {
-            HloDevice *member = member_at(device, mode, ids.data[k], part);
-            if (!member) {
-                return hlo_error(HLO_INVALID_ARGUMENT, "group member %lld does not exist among %lld devices",
-                                 (long long)ids.data[k], (long long)device->world->count);
-            }
-            *found |= member == device;
-            party->members[party->count++] = member;
-        }
-    }
-    return hlo_ok();
-}
-
-// The group of `device`; everybody when the instruction lists none.
-static HloStatus find_party(HloDevice *device, const HloInstruction *inst, HloArena *arena, HloParty *party) {
-    Mode mode = mode_of(inst);
-    const HloGroups *groups = hlo_data(inst, HLO_ATTR_REPLICA_GROUPS);
-    HloIntLists lists = {NULL, 0};
-    if (groups && !hlo_groups_expand(arena, groups, &lists)) {
-        return hlo_error(HLO_RESOURCE_EXHAUSTED, "its groups have too many members");
-    }
-    int64_t ids = id_count(device->world, mode);
-    int64_t *everybody = HLO_NEW_ARRAY(arena, int64_t, (size_t)ids);
-    for (int64_t k = 0; k < ids; k++) everybody[k] = k;
-    HloDims all = {everybody, (size_t)ids};
-    bool found = false;
-    for (size_t g = 0; g < (lists.count ? lists.count : 1) && !found; g++) {
-        HloDims list = lists.count ? lists.lists[g] : all;
-        party->members = HLO_NEW_ARRAY(arena, HloDevice *, list.count * (size_t)device->world->partitions);
-        HLO_TRY(list_members(device, mode, list, party, &found));
-    }
-    if (!found) return hlo_error(HLO_INVALID_ARGUMENT, "this device is in none of its groups");
-    return hlo_ok();
-}
 
 // ---- results --------------------------------------------------------------------------------------------
 
@@ -232,20 +155,36 @@ static HloStatus meet_all_to_all(const HloParty *party, const HloInstruction *in
     return fill_results(party, inst, party->count, fill_handed_over);
 }
 
-// The first member's value goes to everybody.
+// The place in the group whose value goes to everybody: the first, or what the last operand says.
+static HloStatus find_root(const HloParty *party, const HloInstruction *inst, size_t *root) {
+    *root = 0;
+    if (!hlo_int(inst, HLO_ATTR_HAS_DYNAMIC_ROOT)) return hlo_ok();
+    const HloDatum *index = party->members[0]->brought[hlo_operand_count(inst) - 1];
+    if (!hlo_type_is_integral(index->shape->type) || index->count < 1) {
+        return hlo_error(HLO_INVALID_ARGUMENT, "its root is no integer");
+    }
+    int64_t at = hlo_datum_int(index, 0);
+    if (at < 0 || at >= (int64_t)party->count) {
+        return hlo_error(HLO_INVALID_ARGUMENT, "its root %lld is none of the %zu devices of the group", (long long)at,
+                         party->count);
+    }
+    *root = (size_t)at;
+    return hlo_ok();
+}
+
 static HloStatus fill_broadcast(const HloParty *party, const HloInstruction *inst, size_t member, size_t k,
                                 HloDatum *to) {
-    (void)inst;
+    size_t root;
     (void)member;
-    memcpy(to->data, party->members[0]->brought[k]->data, (size_t)to->count * to->element_bytes);
+    HLO_TRY(find_root(party, inst, &root));
+    memcpy(to->data, party->members[root]->brought[k]->data, (size_t)to->count * to->element_bytes);
     return hlo_ok();
 }
 
 static HloStatus meet_broadcast(const HloParty *party, const HloInstruction *inst) {
-    if (hlo_int(inst, HLO_ATTR_HAS_DYNAMIC_ROOT)) {
-        return hlo_error(HLO_UNIMPLEMENTED, "a collective-broadcast with a dynamic root cannot be interpreted");
-    }
-    return fill_results(party, inst, hlo_operand_count(inst), fill_broadcast);
+    size_t values = hlo_operand_count(inst) - (hlo_int(inst, HLO_ATTR_HAS_DYNAMIC_ROOT) ? 1 : 0);
+    if (!values) return hlo_error(HLO_INVALID_ARGUMENT, "it has a root but no value");
+    return fill_results(party, inst, values, fill_broadcast);
 }
 
 // A member that no pair names as target gets zeros. Members stand in the order of their ids.
@@ -266,9 +205,7 @@ static HloStatus fill_permuted(const HloParty *party, const HloInstruction *inst
 }
 
 static HloStatus meet_permute(const HloParty *party, const HloInstruction *inst) {
-    if (hlo_has(inst, HLO_ATTR_PERMUTE_SLICE_SIZES)) {
-        return hlo_error(HLO_UNIMPLEMENTED, "a collective-permute of slices cannot be interpreted");
-    }
+    if (hlo_has(inst, HLO_ATTR_PERMUTE_SLICE_SIZES)) return hlo_meet_permute_slices(party, inst);
     return fill_results(party, inst, hlo_operand_count(inst), fill_permuted);
 }
 
@@ -283,6 +220,7 @@ static HloMeeting meeting_of(HloOpcode op) {
     case HLO_OP_REDUCE_SCATTER: return meet_reduce_scatter;
     case HLO_OP_ALL_TO_ALL: return meet_all_to_all;
     case HLO_OP_COLLECTIVE_BROADCAST: return meet_broadcast;
+    case HLO_OP_RAGGED_ALL_TO_ALL: return hlo_meet_ragged;
     default: return meet_permute;
     }
 }
@@ -291,7 +229,7 @@ HLO_RULE(hlo_rule_collective) {
     HloDevice *device = vm->device;
     HloArena arena = {.trap = vm->arena.trap};
     HloParty party;
-    HloStatus status = find_party(device, inst, &arena, &party);
+    HloStatus status = hlo_find_party(device, inst, &arena, &party);
     if (hlo_is_ok(status)) status = hlo_meet(device, inst, args, &party, meeting_of(inst->op), out);
     hlo_arena_free(&arena);
     if (!hlo_is_ok(status) || result_shape(inst) == inst->shape) return status;

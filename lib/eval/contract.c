@@ -8,6 +8,7 @@
 #include <complex.h>
 #include <math.h>
 
+#include "lib/eval/contract.h"
 #include "lib/eval/window.h"
 
 // acc[i] += a * b[i], for one computation type.
@@ -24,24 +25,22 @@ MULTIPLY_ADD(multiply_add_f64, double, acc[i] + a * b[i])
 MULTIPLY_ADD(multiply_add_c64, float complex, acc[i] + a * b[i])
 MULTIPLY_ADD(multiply_add_c128, double complex, acc[i] + a * b[i])
 
-static HloKernel multiply_add(HloWide wide) {
+HloKernel hlo_multiply_add(HloWide wide) {
     static const HloKernel kernels[HLO_WIDE_COUNT] = {multiply_add_pred, multiply_add_u64, multiply_add_u64,
                                                       multiply_add_f32,  multiply_add_f64, multiply_add_c64,
                                                       multiply_add_c128};
     return kernels[wide];
 }
 
-// The operand in the computation type of `type`, its dimensions in the order given.
-static HloStatus arrange(HloMachine *vm, const HloDatum *from, HloType type, const int64_t *order, size_t rank,
-                         HloDatum **out) {
+HloStatus hlo_arrange(HloMachine *vm, const HloDatum *from, HloType type, const HloDimOrder *order, HloDatum **out) {
     HloDatum *moved;
     HLO_TRY(hlo_datum_new(vm, from->shape, &moved));
-    HloBox box = {.rank = rank};
+    HloBox box = {.rank = order->count};
     int64_t steps[HLO_EVAL_RANK], step = 1;
     hlo_row_steps(from->shape, steps);
-    for (size_t d = rank; d-- > 0;) {
-        box.size[d] = from->shape->dims[order[d]];
-        box.from_step[d] = steps[order[d]];
+    for (size_t d = order->count; d-- > 0;) {
+        box.size[d] = from->shape->dims[order->dims[d]];
+        box.from_step[d] = steps[order->dims[d]];
         box.to_step[d] = step;
         step *= box.size[d];
     }
@@ -54,37 +53,54 @@ static HloStatus arrange(HloMachine *vm, const HloDatum *from, HloType type, con
 
 // ---- dot ------------------------------------------------------------------------------------------------
 
-typedef struct Order {
-    int64_t dims[HLO_EVAL_RANK];
-    size_t count;
-} Order;
-
-static void put_dims(Order *order, HloDims dims) {
+void hlo_order_put(HloDimOrder *order, HloDims dims) {
     for (size_t k = 0; k < dims.count; k++) order->dims[order->count++] = dims.data[k];
 }
 
-// The dimensions in neither list, ascending.
-static void put_rest(Order *order, size_t rank, HloDims a, HloDims b) {
+void hlo_order_put_rest(HloDimOrder *order, size_t rank, HloDims a, HloDims b) {
     for (size_t d = 0; d < rank; d++) {
         if (!hlo_dims_has(a, (int64_t)d) && !hlo_dims_has(b, (int64_t)d)) order->dims[order->count++] = (int64_t)d;
     }
 }
 
-// Elements over the dimensions [from, to) of an order.
-static int64_t product(const HloShape *shape, const Order *order, size_t from, size_t to) {
+int64_t hlo_order_product(const HloShape *shape, const HloDimOrder *order, size_t from, size_t to) {
     int64_t result = 1;
     for (size_t k = from; k < to; k++) result *= shape->dims[order->dims[k]];
     return result;
 }
 
-typedef struct DotSizes {
-    int64_t batch, rows, columns, inner;
-} DotSizes;
+static void put_columns(HloDimOrder *order, size_t rank, HloDims batch, HloDims inner, HloDims group) {
+    for (size_t d = 0; d < rank; d++) {
+        int64_t dim = (int64_t)d;
+        bool elsewhere = hlo_dims_has(batch, dim) || hlo_dims_has(inner, dim) || hlo_dims_has(group, dim);
+        if (!elsewhere) order->dims[order->count++] = dim;
+    }
+}
+
+HloDotPlan hlo_plan_dot(const HloInstruction *inst, const HloShape *left, const HloShape *right, HloDims group) {
+    HloDims left_batch = hlo_dims(inst, HLO_ATTR_LHS_BATCH_DIMS), right_batch = hlo_dims(inst, HLO_ATTR_RHS_BATCH_DIMS);
+    HloDims left_inner = hlo_dims(inst, HLO_ATTR_LHS_CONTRACTING_DIMS);
+    HloDims right_inner = hlo_dims(inst, HLO_ATTR_RHS_CONTRACTING_DIMS);
+    HloDotPlan plan = {.a = {.count = 0}};
+    hlo_order_put(&plan.a, left_batch);
+    hlo_order_put_rest(&plan.a, left->rank, left_batch, left_inner);
+    hlo_order_put(&plan.a, left_inner);
+    hlo_order_put(&plan.b, group);
+    hlo_order_put(&plan.b, right_batch);
+    hlo_order_put(&plan.b, right_inner);
+    put_columns(&plan.b, right->rank, right_batch, right_inner, group);
+    size_t batch = left_batch.count, rows = left->rank - left_inner.count;
+    plan.sizes = (HloDotSizes){
+        hlo_order_product(left, &plan.a, 0, batch), hlo_order_product(left, &plan.a, batch, rows),
+        hlo_order_product(right, &plan.b, group.count + right_batch.count + right_inner.count, right->rank),
+        hlo_order_product(left, &plan.a, rows, left->rank)};
+    return plan;
+}
 
 // Rows of the result are taken in pieces of a block, so that the accumulators stay in the cache.
-static void multiply_rows(DotSizes n, HloType type, const char *a, const char *b, char *out) {
+void hlo_multiply_rows(HloDotSizes n, HloType type, const char *a, const char *b, char *out) {
     HloWide wide = hlo_wide_of(type);
-    HloKernel kernel = multiply_add(wide);
+    HloKernel kernel = hlo_multiply_add(wide);
     int64_t unit = (int64_t)hlo_wide_bytes(wide), bytes = (int64_t)hlo_element_bytes(type);
     HloBlock acc;
     for (int64_t row = 0; row < n.batch * n.rows; row++) {
@@ -101,28 +117,14 @@ static void multiply_rows(DotSizes n, HloType type, const char *a, const char *b
 }
 
 HLO_RULE(hlo_rule_dot) {
-    const HloShape *left = args[0]->shape, *right = args[1]->shape;
-    HloDims left_batch = hlo_dims(inst, HLO_ATTR_LHS_BATCH_DIMS), right_batch = hlo_dims(inst, HLO_ATTR_RHS_BATCH_DIMS);
-    HloDims left_inner = hlo_dims(inst, HLO_ATTR_LHS_CONTRACTING_DIMS);
-    HloDims right_inner = hlo_dims(inst, HLO_ATTR_RHS_CONTRACTING_DIMS);
     if (hlo_operand_count(inst) != 2) return hlo_error(HLO_UNIMPLEMENTED, "sparse dots cannot be interpreted");
-    Order a_order = {.count = 0}, b_order = {.count = 0};
-    put_dims(&a_order, left_batch);
-    put_rest(&a_order, left->rank, left_batch, left_inner);
-    put_dims(&a_order, left_inner);
-    put_dims(&b_order, right_batch);
-    put_dims(&b_order, right_inner);
-    put_rest(&b_order, right->rank, right_batch, right_inner);
-    size_t batch = left_batch.count, inner = left_inner.count;
-    DotSizes n = {product(left, &a_order, 0, batch), product(left, &a_order, batch, left->rank - inner),
-                  product(right, &b_order, batch + inner, right->rank),
-                  product(left, &a_order, left->rank - inner, left->rank)};
+    HloDotPlan plan = hlo_plan_dot(inst, args[0]->shape, args[1]->shape, (HloDims){NULL, 0});
     HLO_TRY(hlo_datum_new(vm, inst->shape, out));
     if (!(*out)->count) return hlo_ok();
     HloDatum *a = NULL, *b = NULL;
-    HloStatus status = arrange(vm, args[0], inst->shape->type, a_order.dims, a_order.count, &a);
-    if (hlo_is_ok(status)) status = arrange(vm, args[1], inst->shape->type, b_order.dims, b_order.count, &b);
-    if (hlo_is_ok(status)) multiply_rows(n, inst->shape->type, a->data, b->data, (*out)->data);
+    HloStatus status = hlo_arrange(vm, args[0], inst->shape->type, &plan.a, &a);
+    if (hlo_is_ok(status)) status = hlo_arrange(vm, args[1], inst->shape->type, &plan.b, &b);
+    if (hlo_is_ok(status)) hlo_multiply_rows(plan.sizes, inst->shape->type, a->data, b->data, (*out)->data);
     hlo_datum_drop(vm, a);
     hlo_datum_drop(vm, b);
     return status;
@@ -253,13 +255,13 @@ static Convolution describe(const HloInstruction *inst, const HloConvDims *dims,
         c.output_sizes[d] = output->dims[dims->output_spatial[d]];
         c.input_points *= c.input_sizes[d];
     }
-    c.multiply_add = multiply_add(hlo_wide_of(c.type));
+    c.multiply_add = hlo_multiply_add(hlo_wide_of(c.type));
     c.unit = (int64_t)hlo_wide_bytes(hlo_wide_of(c.type));
     return c;
 }
 
-static Order order_of(int64_t first, const int64_t *spatial, size_t count, int64_t last) {
-    Order order = {.count = 0};
+static HloDimOrder order_of(int64_t first, const int64_t *spatial, size_t count, int64_t last) {
+    HloDimOrder order = {.count = 0};
     if (first >= 0) order.dims[order.count++] = first;
     for (size_t d = 0; d < count; d++) order.dims[order.count++] = spatial[d];
     if (last >= 0) order.dims[order.count++] = last;
@@ -268,7 +270,7 @@ static Order order_of(int64_t first, const int64_t *spatial, size_t count, int64
 
 // From [batch, spatial…, feature] to the order of the result.
 static void place_output(const HloConvDims *dims, const char *from, HloDatum *out) {
-    Order order = order_of(dims->output_batch, dims->output_spatial, dims->spatial_count, dims->output_feature);
+    HloDimOrder order = order_of(dims->output_batch, dims->output_spatial, dims->spatial_count, dims->output_feature);
     HloBox box = {.rank = order.count};
     int64_t steps[HLO_EVAL_RANK], step = 1;
     hlo_row_steps(out->shape, steps);
@@ -289,12 +291,12 @@ HLO_RULE(hlo_rule_convolution) {
     HLO_TRY(hlo_datum_new(vm, inst->shape, out));
     if (!(*out)->count) return hlo_ok();
     Convolution c = describe(inst, dims, args[0]->shape, args[1]->shape);
-    Order input_order = order_of(dims->input_batch, dims->input_spatial, c.spatial, dims->input_feature);
-    Order kernel_order = order_of(-1, dims->kernel_spatial, c.spatial, dims->kernel_input_feature);
+    HloDimOrder input_order = order_of(dims->input_batch, dims->input_spatial, c.spatial, dims->input_feature);
+    HloDimOrder kernel_order = order_of(-1, dims->kernel_spatial, c.spatial, dims->kernel_input_feature);
     kernel_order.dims[kernel_order.count++] = dims->kernel_output_feature;
     HloDatum *input = NULL, *kernel = NULL, *result = NULL;
-    HloStatus status = arrange(vm, args[0], c.type, input_order.dims, input_order.count, &input);
-    if (hlo_is_ok(status)) status = arrange(vm, args[1], c.type, kernel_order.dims, kernel_order.count, &kernel);
+    HloStatus status = hlo_arrange(vm, args[0], c.type, &input_order, &input);
+    if (hlo_is_ok(status)) status = hlo_arrange(vm, args[1], c.type, &kernel_order, &kernel);
     if (hlo_is_ok(status)) status = hlo_datum_new(vm, inst->shape, &result);
     if (hlo_is_ok(status)) {
         c.input = input->data;

@@ -88,6 +88,7 @@ void hlo_datum_drop(HloMachine *vm, HloDatum *datum) {
             waiting = element;
         }
         *vm->live_bytes -= now->bytes;
+        free(now->sizes);
         free(now);
     }
 }
@@ -101,7 +102,7 @@ HloStatus hlo_datum_own(HloMachine *vm, HloDatum **arg, const HloShape *shape, H
     *out = *arg;
     (*out)->shape = shape;
     *arg = NULL;
-    return hlo_ok();
+    return (*out)->sizes ? hlo_datum_set_sizes(*out, NULL) : hlo_ok();
 }
 
 // ---- literals -------------------------------------------------------------------------------------------
@@ -120,6 +121,8 @@ static void unpack(const HloLiteral *literal, HloDatum *to) {
 
 static HloStatus array_from_literal(HloMachine *vm, const HloLiteral *literal, const HloShape *shape, HloDatum **out) {
     HLO_TRY(hlo_datum_new(vm, shape, out));
+    HloStatus status = literal->dynamic_sizes ? hlo_datum_set_sizes(*out, literal->dynamic_sizes) : hlo_ok();
+    if (!hlo_is_ok(status)) return status;
     if (!(*out)->count) return hlo_ok();
     if (is_packed(shape->type))
         unpack(literal, *out);
@@ -146,6 +149,11 @@ HloStatus hlo_datum_to_literal(const HloDatum *datum, HloArena *arena, HloLitera
     HLO_TRY(hlo_literal_new(arena, datum->shape, out));
     for (size_t k = 0; datum->elements && k < datum->shape->rank; k++) {
         HLO_TRY(hlo_datum_to_literal(datum->elements[k], arena, &(*out)->elements[k]));
+    }
+    if (datum->sizes) {
+        int64_t *sizes = HLO_NEW_ARRAY(arena, int64_t, datum->shape->rank);
+        memcpy(sizes, datum->sizes, datum->shape->rank * sizeof *sizes);
+        (*out)->dynamic_sizes = sizes;
     }
     if (!datum->count) return hlo_ok();
     if (is_packed(datum->shape->type)) {

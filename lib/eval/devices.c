@@ -26,7 +26,16 @@ typedef struct Seat {
     int64_t number;
 } Seat;
 
+// Where the oldest letter to `device` on the channel hangs; NULL when there is none.
+static HloLetter **find_letter(const HloDevice *device, int64_t channel) {
+    for (HloLetter **at = &device->world->letters; *at; at = &(*at)->next) {
+        if ((*at)->to == device && (*at)->channel == channel) return at;
+    }
+    return NULL;
+}
+
 static bool can_run(const HloDevice *device) {
+    if (device->expects && !device->given_up && !find_letter(device, device->channel)) return false;
     return !device->done && (!device->meeting || device->met);
 }
 
@@ -39,15 +48,16 @@ static int64_t next_to_run(const HloWorld *world, int64_t from) {
     return -1;
 }
 
-// Everybody who waits is told that the meeting will not take place.
+// Everybody who waits is told that it is in vain.
 static void break_deadlock(HloWorld *world) {
     for (int64_t k = 0; k < world->count; k++) {
         HloDevice *device = world->devices + k;
-        if (device->done || !device->meeting) continue;
+        if (device->done) continue;
         device->meeting_status =
-            hlo_error(HLO_FAILED_PRECONDITION, "replica %lld, partition %lld waits for devices that do not come",
-                      (long long)device->replica, (long long)device->partition);
-        device->met = true;
+            hlo_error(HLO_FAILED_PRECONDITION, "replica %lld, partition %lld waits for %s", (long long)device->replica,
+                      (long long)device->partition,
+                      device->meeting ? "devices that do not come" : "a value that nobody sends");
+        device->met = device->given_up = true;
     }
 }
 
@@ -108,6 +118,40 @@ HloStatus hlo_meet(HloDevice *device, const HloInstruction *inst, HloDatum **arg
     device->brought = NULL;
     device->taken = NULL;
     device->meeting_status = hlo_ok();
+    return status;
+}
+
+// ---- letters --------------------------------------------------------------------------------------------
+
+HloStatus hlo_post(const HloDevice *to, int64_t channel, HloDatum *value) {
+    HloLetter *letter = calloc(1, sizeof *letter), **last = &to->world->letters;
+    if (!letter) return hlo_out_of_memory();
+    while (*last) last = &(*last)->next;
+    *letter = (HloLetter){to, channel, hlo_datum_keep(value), NULL};
+    *last = letter;
+    return hlo_ok();
+}
+
+HloStatus hlo_receive(HloDevice *device, int64_t channel, HloDatum **out) {
+    HloTurns *turns = device->world->turns;
+    int64_t number = device - device->world->devices;
+    if (!find_letter(device, channel)) {
+        device->expects = true;
+        device->channel = channel;
+        pthread_mutex_lock(&turns->mutex);
+        pass_turn(turns, number);
+        wait_for_turn(turns, number);
+        pthread_mutex_unlock(&turns->mutex);
+        device->expects = false;
+    }
+    HloLetter **at = find_letter(device, channel), *letter = at ? *at : NULL;
+    HloStatus status = device->meeting_status;
+    device->meeting_status = hlo_ok();
+    if (!letter) return status;
+    hlo_status_free(status);
+    *at = letter->next;
+    *out = letter->value;
+    free(letter);
     return status;
 }
 

@@ -81,6 +81,12 @@ static HloStatus store_results(void *data) {
 }
 
 static void free_world(HloWorld *world) {
+    while (world->letters) {
+        HloLetter *letter = world->letters;
+        world->letters = letter->next;
+        hlo_datum_drop(&world->devices->vm, letter->value);
+        free(letter);
+    }
     for (int64_t k = 0; k < world->count; k++) {
         hlo_datum_drop(&world->devices[k].vm, world->devices[k].result);
         free_machine(&world->devices[k].vm);

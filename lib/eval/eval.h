@@ -16,6 +16,7 @@ struct HloDatum {
     int64_t count;           // elements of an array
     HloDatum **elements;     // tuples: shape->rank of them
     char *data;              // arrays: count * element_bytes, aligned to 64
+    int64_t *sizes;          // arrays: how much of each dimension is alive; NULL: all of it
     size_t bytes;            // charged to the machine
     HloDatum *next_waiting;  // while it is being freed
 };
@@ -51,6 +52,15 @@ HLO_MUST_USE HloStatus hlo_datum_from_literal(HloMachine *vm, const HloLiteral *
 // The integer at a position; unsigned 64-bit values beyond the signed range become negative.
 int64_t hlo_datum_int(const HloDatum *datum, int64_t at);
 HLO_MUST_USE HloStatus hlo_datum_to_literal(const HloDatum *datum, HloArena *arena, HloLiteral **out);
+
+// ---- dynamic sizes --------------------------------------------------------------------------------------
+
+// How much of a dimension is alive.
+int64_t hlo_datum_size(const HloDatum *datum, size_t dim);
+// Sets all of them, which are copied; NULL: everything is alive.
+HLO_MUST_USE HloStatus hlo_datum_set_sizes(HloDatum *datum, const int64_t *sizes);
+// The sizes of an instruction's result as they follow from those of its operands; false when none has any.
+bool hlo_result_sizes(const HloInstruction *inst, HloDatum *const *args, int64_t *sizes);
 
 // ---- strided copies -------------------------------------------------------------------------------------
 
@@ -160,6 +170,7 @@ struct HloMachine {
     HloMap constants;    // HloInstruction -> HloDatum, one reference each
     size_t *live_bytes;  // of the data of all devices
     uint64_t steps;
+    size_t infed;                  // infeeds that it has taken
     int depth;                     // of nested computations
     struct HloDevice *device;      // the one it computes for
     const HloInstruction *failed;  // the innermost instruction that failed, once one has

@@ -50,17 +50,32 @@ static HloStatus unsupported_matrix(const HloInstruction *inst) {
                      hlo_type_name(hlo_operand(inst, 0)->shape->type));
 }
 
+// f32, f64, c64 or c128, with the description that the routines want.
+static bool describe_matrix(const HloShape *shape, int64_t *d) {
+    bool known = hlo_is_real_matrix(shape) || (hlo_type_is_complex(shape->type) && shape->rank >= 2);
+    if (!known) return false;
+    hlo_matrix_describe(shape, d);
+    d[0] = shape->type == HLO_F64 || shape->type == HLO_C128;
+    return true;
+}
+
+static int64_t scratch_bytes(const HloShape *shape, const int64_t *d) {
+    return hlo_type_is_complex(shape->type) ? runtime_complex_scratch(d) : runtime_linalg_scratch(d);
+}
+
 HLO_RULE(hlo_rule_cholesky) {
     const HloShape *shape = args[0]->shape;
-    if (!hlo_is_real_matrix(shape)) return unsupported_matrix(inst);
     int64_t d[6] = {[4] = hlo_int(inst, HLO_ATTR_LOWER) != 0, [5] = 1};
-    hlo_matrix_describe(shape, d);
+    if (!describe_matrix(shape, d)) return unsupported_matrix(inst);
     HloDatum *work = NULL;
     void *scratch;
-    HLO_TRY(new_scratch(runtime_linalg_scratch(d), &scratch));
+    HLO_TRY(new_scratch(scratch_bytes(shape, d), &scratch));
     HloStatus status = to_columns(vm, args[0], &work);
     if (hlo_is_ok(status)) {
-        hlo_rt_cholesky(d, work->data, NULL, scratch);
+        if (hlo_type_is_complex(shape->type))
+            hlo_rt_complex_cholesky(d, work->data, scratch);
+        else
+            hlo_rt_cholesky(d, work->data, NULL, scratch);
         status = from_columns(vm, work, out);
     }
     hlo_datum_drop(vm, work);
@@ -68,21 +83,27 @@ HLO_RULE(hlo_rule_cholesky) {
     return status;
 }
 
-HLO_RULE(hlo_rule_triangular_solve) {
-    if (!hlo_is_real_matrix(args[0]->shape)) return unsupported_matrix(inst);
+static int64_t transpose_kind(const HloInstruction *inst) {
     int64_t transpose = hlo_int(inst, HLO_ATTR_TRANSPOSE_A);
+    return transpose == HLO_TRANSPOSE_ADJOINT ? 2 : transpose == HLO_TRANSPOSE_TRANSPOSE;
+}
+
+HLO_RULE(hlo_rule_triangular_solve) {
     int64_t d[8] = {[4] = hlo_int(inst, HLO_ATTR_LEFT_SIDE) != 0,
                     [5] = hlo_int(inst, HLO_ATTR_LOWER) != 0,
-                    [6] = transpose == HLO_TRANSPOSE_TRANSPOSE || transpose == HLO_TRANSPOSE_ADJOINT,
+                    [6] = transpose_kind(inst),
                     [7] = hlo_int(inst, HLO_ATTR_UNIT_DIAGONAL) != 0};
-    hlo_matrix_describe(args[1]->shape, d);
+    if (!describe_matrix(args[1]->shape, d)) return unsupported_matrix(inst);
     HloDatum *triangle = NULL, *work = NULL;
     void *scratch;
-    HLO_TRY(new_scratch(runtime_linalg_scratch(d), &scratch));
+    HLO_TRY(new_scratch(scratch_bytes(args[1]->shape, d), &scratch));
     HloStatus status = to_columns(vm, args[0], &triangle);
     if (hlo_is_ok(status)) status = to_columns(vm, args[1], &work);
     if (hlo_is_ok(status)) {
-        hlo_rt_triangular_solve(d, triangle->data, work->data, scratch);
+        if (hlo_type_is_complex(args[1]->shape->type))
+            hlo_rt_complex_triangular_solve(d, triangle->data, work->data, scratch);
+        else
+            hlo_rt_triangular_solve(d, triangle->data, work->data, scratch);
         status = from_columns(vm, work, out);
     }
     hlo_datum_drop(vm, triangle);
@@ -171,12 +192,41 @@ static HloStatus run_lapack(HloMachine *vm, const HloLapack *call, HloDatum **ar
     return status;
 }
 
+static void run_eigh(const int64_t *d, void *const *results, const void *other, void *scratch) {
+    (void)other;
+    hlo_rt_eigh(d, results[0], results[1], NULL, scratch);
+}
+
+// `Eigh`: eigenvectors and rising eigenvalues; its configuration `lower,sort,max_iter,tol` says which triangle counts.
+static bool find_eigh(const HloInstruction *inst, HloLapack *call) {
+    const HloShape *shape = inst->shape, *matrix = hlo_operand(inst, 0)->shape;
+    bool fits = hlo_shape_is_tuple(shape) && shape->rank == 2 && hlo_operand_count(inst) == 1 &&
+                hlo_is_real_matrix(matrix) && hlo_is_square_matrix(matrix);
+    if (!fits || !hlo_shape_equal(shape->elements[0], matrix, HLO_IGNORE_LAYOUT)) return false;
+    const HloShape *values = shape->elements[1];
+    if (values->type != matrix->type || values->rank + 1 != matrix->rank) return false;
+    if (memcmp(values->dims, matrix->dims, values->rank * sizeof *values->dims) != 0) return false;
+    *call = (HloLapack){.run = run_eigh, .d_count = 5, .other = -1};
+    hlo_matrix_describe(matrix, call->d);
+    call->d[4] = strtol(hlo_text(inst, HLO_ATTR_BACKEND_CONFIG), NULL, 10) != 0;
+    return true;
+}
+
+static bool find_routine(const HloInstruction *inst, const char *target, HloLapack *call) {
+    if (strcmp(target, "Eigh") == 0) return hlo_operand_count(inst) && find_eigh(inst, call);
+    return hlo_lapack_find(inst, call);
+}
+
 HLO_RULE(hlo_rule_custom_call) {
     HloLapack call;
     const char *target = hlo_text(inst, HLO_ATTR_CUSTOM_CALL_TARGET);
+    if (hlo_frontend_attribute(inst, "xla.sdy.manual_axes")) {
+        if (strcmp(target, "xla.sdy.GlobalToLocalShape") == 0) return hlo_rule_global_to_local(vm, inst, args, out);
+        if (strcmp(target, "xla.sdy.LocalToGlobalShape") == 0) return hlo_rule_local_to_global(vm, inst, args, out);
+    }
     if (hlo_is_sharding_annotation(inst)) return hlo_rule_first_operand(vm, inst, args, out);
     if (strcmp(target, "TopK") == 0 && hlo_shape_is_tuple(inst->shape)) return hlo_rule_topk(vm, inst, args, out);
-    if (!hlo_lapack_find(inst, &call)) {
+    if (!find_routine(inst, target, &call)) {
         return hlo_error(HLO_UNIMPLEMENTED, "custom call target \"%s\" is not known", target);
     }
     HLO_TRY(hlo_datum_new_like(vm, inst->shape, out));

@@ -177,6 +177,14 @@ static HloDatum *get_tuple_element(const Frame *frame, const PlanStep *step) {
     return value;
 }
 
+// A rule that passes a value on leaves it the sizes that it has.
+static HloStatus compute_sized(HloMachine *vm, Frame *frame, const PlanStep *step, HloDatum **out) {
+    int64_t sizes[HLO_EVAL_RANK];
+    bool sized = hlo_shape_is_array(step->inst->shape) && hlo_result_sizes(step->inst, frame->args, sizes);
+    HLO_TRY(step->rule(vm, step->inst, frame->args, out));
+    return sized && !(*out)->sizes ? hlo_datum_set_sizes(*out, sizes) : hlo_ok();
+}
+
 static HloStatus compute(HloMachine *vm, Frame *frame, const PlanStep *step, HloDatum **out) {
     const HloInstruction *inst = step->inst;
     if (inst->op == HLO_OP_PARAMETER) {
@@ -190,7 +198,8 @@ static HloStatus compute(HloMachine *vm, Frame *frame, const PlanStep *step, Hlo
     if (!step->rule) return hlo_error(HLO_UNIMPLEMENTED, "%s cannot be interpreted", hlo_op_name(inst->op));
     HLO_TRY(count_step(vm));
     HLO_TRY(check_rank(inst->shape));
-    return step->rule(vm, inst, frame->args, out);
+    return hlo_shape_is_dynamic(inst->shape) ? compute_sized(vm, frame, step, out)
+                                             : step->rule(vm, inst, frame->args, out);
 }
 
 static HloStatus run_step(HloMachine *vm, Frame *frame, const PlanStep *step, HloDatum **out) {

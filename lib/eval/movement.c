@@ -190,16 +190,68 @@ HLO_RULE(hlo_rule_iota) {
     return hlo_ok();
 }
 
-// The bytes themselves, little endian; the element count changes with the width.
-HLO_RULE(hlo_rule_bitcast_convert) {
-    size_t to_bytes = hlo_element_bytes(inst->shape->type);
-    if ((size_t)hlo_type_bits(inst->shape->type) != to_bytes * 8 ||
-        (size_t)hlo_type_bits(args[0]->shape->type) != (size_t)args[0]->element_bytes * 8) {
-        return hlo_error(HLO_UNIMPLEMENTED, "bitcast-convert of types below eight bits cannot be interpreted");
+// Bits that an element stands for: types of 1, 2 and 4 bits lie one in a byte here, but are packed for bitcasts.
+static int stored_bits(HloType type) {
+    int bits = hlo_type_bits(type);
+    return bits < 8 && 8 % bits == 0 && type != HLO_PRED ? bits : (int)hlo_element_bytes(type) * 8;
+}
+
+// The element of `bits` bits, at most 64, as it lies in data.
+static void put_bits(HloType type, int bits, uint64_t value, char *to) {
+    bool negative = hlo_type_class(type) == HLO_CLASS_SIGNED && bits < 8 && value >> (bits - 1) & 1;
+    if (negative) value |= ~(uint64_t)0 << bits;
+    memcpy(to, &value, hlo_element_bytes(type));
+}
+
+// Fills `to` with the bits of `from`, low ones first; widths differ, none is more than 64.
+static void recast(HloType from_type, const char *from, HloType to_type, char *to, int64_t to_count) {
+    int from_bits = stored_bits(from_type), to_bits = stored_bits(to_type);
+    size_t from_bytes = hlo_element_bytes(from_type), to_bytes = hlo_element_bytes(to_type);
+    uint64_t mask = from_bits < 64 ? ((uint64_t)1 << from_bits) - 1 : UINT64_MAX;
+    int pieces = to_bits > from_bits ? to_bits / from_bits : 1, parts = from_bits > to_bits ? from_bits / to_bits : 1;
+    for (int64_t i = 0; i < to_count; i++) {
+        uint64_t value = 0;
+        for (int k = 0; k < pieces; k++) {
+            uint64_t piece = 0;
+            memcpy(&piece, from + (size_t)(i / parts * pieces + k) * from_bytes, from_bytes);
+            value |= (piece & mask) << (k * from_bits % 64);
+        }
+        value >>= i % parts * to_bits;
+        put_bits(to_type, to_bits, to_bits < 64 ? value & (((uint64_t)1 << to_bits) - 1) : value, to + (size_t)i * to_bytes);
     }
+}
+
+// The head of `from` as elements of another type. False when it is too short, or its parts are too wide.
+static bool reinterpret(HloType from_type, const char *from, int64_t from_count, HloType to_type, char *to,
+                        int64_t to_count) {
+    int from_bits = stored_bits(from_type), to_bits = stored_bits(to_type);
+    __extension__ typedef __int128 Wide;
+    if ((Wide)from_count * from_bits < (Wide)to_count * to_bits) return false;
+    bool whole_bytes = from_bits % 8 == 0 && to_bits % 8 == 0;
+    if (whole_bytes || from_bits == to_bits)
+        memcpy(to, from, (size_t)to_count * hlo_element_bytes(to_type));
+    else if (from_bits <= 64 && to_bits <= 64)
+        recast(from_type, from, to_type, to, to_count);
+    else
+        return false;
+    // What came from another type of less than eight bits may want another sign.
+    for (int64_t i = 0; from_bits == to_bits && to_bits < 8 && i < to_count; i++) {
+        put_bits(to_type, to_bits, (uint8_t)to[i] & ((1U << to_bits) - 1), to + i);
+    }
+    return true;
+}
+
+static HloStatus unfit_bits(const HloInstruction *inst) {
+    return hlo_error(HLO_UNIMPLEMENTED, "a %s of %s to %s of another size cannot be interpreted", hlo_op_name(inst->op),
+                     hlo_type_name(shape_of(inst, 0)->type), hlo_type_name(inst->shape->type));
+}
+
+// The bits themselves, little endian; the element count changes with the width.
+HLO_RULE(hlo_rule_bitcast_convert) {
     HLO_TRY(hlo_datum_new(vm, inst->shape, out));
-    memcpy((*out)->data, args[0]->data, (size_t)(*out)->count * to_bytes);
-    return hlo_ok();
+    bool fits = reinterpret(args[0]->shape->type, args[0]->data, args[0]->count, inst->shape->type, (*out)->data,
+                            (*out)->count);
+    return fits ? hlo_ok() : unfit_bits(inst);
 }
 
 // Steps of an array's elements in its physical order.
@@ -212,25 +264,30 @@ static void physical_steps(const HloShape *shape, int64_t *steps) {
     }
 }
 
-// Reads the operand's elements in physical order, and stores them in that of the result.
+// The elements of a row-major array in physical order (to_physical), or the other way round.
+static void reorder(const HloShape *shape, bool to_physical, const char *from, char *to, size_t bytes) {
+    HloBox box = {.rank = shape->rank};
+    if (shape->rank) memcpy(box.size, shape->dims, shape->rank * sizeof *shape->dims);
+    hlo_row_steps(shape, to_physical ? box.from_step : box.to_step);
+    physical_steps(shape, to_physical ? box.to_step : box.from_step);
+    hlo_box_copy(&box, from, to, bytes);
+}
+
+// Reads the operand's elements in physical order, and stores them in that of the result, which may be smaller.
 HLO_RULE(hlo_rule_bitcast) {
     const HloShape *from = args[0]->shape, *to = inst->shape;
-    if (hlo_element_bytes(from->type) != hlo_element_bytes(to->type) ||
-        hlo_shape_elem_count(from) != hlo_shape_elem_count(to)) {
-        return hlo_error(HLO_UNIMPLEMENTED, "bitcast to another size cannot be interpreted");
-    }
-    HloDatum *physical;
-    HLO_TRY(hlo_datum_new(vm, from, &physical));
-    HloBox box = {.rank = from->rank};
-    memcpy(box.size, from->dims, from->rank * sizeof *from->dims);
-    hlo_row_steps(from, box.from_step);
-    physical_steps(from, box.to_step);
-    hlo_box_copy(&box, args[0]->data, physical->data, args[0]->element_bytes);
-    HloStatus status = new_result(vm, inst, &box, out);
+    HloDatum *physical = NULL, *cast = NULL;
+    HLO_TRY(hlo_datum_new(vm, to, out));
+    HloStatus status = hlo_datum_new(vm, from, &physical);
+    if (hlo_is_ok(status)) status = hlo_datum_new(vm, to, &cast);
     if (hlo_is_ok(status)) {
-        physical_steps(to, box.from_step);
-        hlo_box_copy(&box, physical->data, (*out)->data, (*out)->element_bytes);
+        reorder(from, true, args[0]->data, physical->data, physical->element_bytes);
+        if (!reinterpret(from->type, physical->data, physical->count, to->type, cast->data, cast->count))
+            status = unfit_bits(inst);
+        else
+            reorder(to, false, cast->data, (*out)->data, cast->element_bytes);
     }
     hlo_datum_drop(vm, physical);
+    hlo_datum_drop(vm, cast);
     return status;
 }

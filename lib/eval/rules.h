@@ -38,6 +38,10 @@ HLO_RULE(hlo_rule_select_and_scatter);
 HLO_RULE(hlo_rule_dot);
 HLO_RULE(hlo_rule_convolution);
 
+// ragged_dot.c
+HLO_RULE(hlo_rule_ragged_dot);
+HLO_RULE(hlo_rule_scaled_dot);
+
 // gather.c
 HLO_RULE(hlo_rule_gather);
 HLO_RULE(hlo_rule_scatter);
@@ -57,6 +61,22 @@ HLO_RULE(hlo_rule_custom_call);
 HLO_RULE(hlo_rule_collective);
 HLO_RULE(hlo_rule_collective_done);
 HLO_RULE(hlo_rule_device_id);
+
+// channels.c
+HLO_RULE(hlo_rule_send);
+HLO_RULE(hlo_rule_send_done);
+HLO_RULE(hlo_rule_recv);
+HLO_RULE(hlo_rule_recv_done);
+HLO_RULE(hlo_rule_infeed);
+HLO_RULE(hlo_rule_outfeed);
+
+// manual.c
+HLO_RULE(hlo_rule_global_to_local);
+HLO_RULE(hlo_rule_local_to_global);
+
+// dynamic.c
+HLO_RULE(hlo_rule_set_dimension_size);
+HLO_RULE(hlo_rule_get_dimension_size);
 
 // async.c
 HLO_RULE(hlo_rule_async_start);

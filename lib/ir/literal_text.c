@@ -102,6 +102,7 @@ static void put_row(Walk *w) {
         if (i) hlo_put(w->out, ", ", 2);
         hlo_put_scalar(w->out, w->literal, w->next++, true);
     }
+    w->next += w->literal->shape->dims[w->rank - 1] - size;
     hlo_put_string(w->out, size > 1 ? " }" : "}");
 }
 
@@ -122,6 +123,14 @@ static void open_level(Walk *w, size_t level) {
     if (w->dims[level] > 0) hlo_put_string(w->out, w->style->gap);
 }
 
+// Goes on behind the items of a level that are not alive.
+static void skip_dead(Walk *w, size_t level) {
+    const int64_t *bounds = w->literal->shape->dims;
+    int64_t skipped = bounds[level] - w->dims[level];
+    for (size_t d = level + 1; d < w->rank && skipped; d++) skipped *= bounds[d];
+    w->next += skipped;
+}
+
 // Depth-first without recursion, since a file decides the rank.
 static void put_nested(Walk *w) {
     size_t innermost = w->rank - 1, level = 0;
@@ -130,6 +139,7 @@ static void put_nested(Walk *w) {
         if (w->position[level] == w->dims[level]) {
             hlo_put_string(w->out, w->style->gap);
             hlo_put_char(w->out, '}');
+            skip_dead(w, level);
             if (level == 0) return;
             w->position[--level]++;
             continue;
@@ -144,9 +154,10 @@ static void put_nested(Walk *w) {
     }
 }
 
-static void put_vector(HloBuffer *out, const HloLiteral *literal) {
+// Rank 1, of which `count` elements are alive.
+static void put_vector(HloBuffer *out, const HloLiteral *literal, int64_t count) {
     hlo_put_char(out, '{');
-    for (int64_t i = 0; i < literal->elem_count; i++) {
+    for (int64_t i = 0; i < count; i++) {
         if (i) hlo_put(out, ", ", 2);
         hlo_put_scalar(out, literal, i, true);
     }
@@ -160,14 +171,15 @@ static void put_array(HloBuffer *out, const HloLiteral *literal, const Style *st
         hlo_put_scalar(out, literal, 0, false);
         return;
     }
+    const int64_t *dims = literal->dynamic_sizes ? literal->dynamic_sizes : shape->dims;
     if (shape->rank == 1) {
-        put_vector(out, literal);
+        put_vector(out, literal, dims[0]);
         return;
     }
     int64_t usual[USUAL_RANK];
     int64_t *position = shape->rank <= USUAL_RANK ? usual : calloc(shape->rank, sizeof *position);
     if (position)
-        put_nested(&(Walk){out, style, literal, shape->dims, shape->rank, position, 0});
+        put_nested(&(Walk){out, style, literal, dims, shape->rank, position, 0});
     else
         out->failed = true;
     if (position != usual) free(position);
@@ -193,9 +205,19 @@ void hlo_put_literal(HloBuffer *out, const HloLiteral *literal) {
     hlo_put(out, " )", 2);
 }
 
+// `(2,2)` behind the shape of an array of which not all is alive.
+static void put_sizes(HloBuffer *out, const HloLiteral *literal) {
+    for (size_t d = 0; literal->dynamic_sizes && d < literal->shape->rank; d++) {
+        hlo_put_char(out, d ? ',' : '(');
+        hlo_put_int(out, literal->dynamic_sizes[d]);
+    }
+    if (literal->dynamic_sizes) hlo_put_char(out, ')');
+}
+
 void hlo_put_literal_lines(HloBuffer *out, const HloLiteral *literal) {
     if (hlo_shape_is_array(literal->shape)) {
         hlo_put_shape(out, literal->shape, false);
+        put_sizes(out, literal);
         hlo_put_char(out, ' ');
         put_array(out, literal, &many_lines);
         return;

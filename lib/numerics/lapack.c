@@ -149,7 +149,7 @@ RUN(eigh, r[0], r[1], r[2])
 RUN(triangular_solve, other, r[0])
 
 typedef struct Routine {
-    const char *name;  // between `lapack_s` or `lapack_d` and `_ffi`
+    const char *name;  // between `lapack_s` or `lapack_d` and `_ffi`; all of it when it begins with a capital letter
     size_t operands;
     const char *results;  // letters as in result_fits
     const char *function;
@@ -160,6 +160,8 @@ typedef struct Routine {
 #define FUNCTION(name) "hlo_rt_" #name, run_##name
 
 static const Routine routines[] = {
+    {"ProductOfElementaryHouseholderReflectors", 2, "m", FUNCTION(householder_product), orgqr},
+    {"Qr", 1, "mv", FUNCTION(qr), geqrf},
     {"geqrf", 1, "mv", FUNCTION(qr), geqrf},
     {"gesdd", 1, "mvxxn", FUNCTION(svd), gesdd},
     {"getrf", 1, "min", FUNCTION(lu), getrf},
@@ -171,8 +173,10 @@ static const Routine routines[] = {
 
 static const Routine *find_routine(const char *target) {
     bool real = strncmp(target, "lapack_s", 8) == 0 || strncmp(target, "lapack_d", 8) == 0;
-    for (size_t k = 0; real && k < HLO_COUNT(routines); k++) {
+    for (size_t k = 0; k < HLO_COUNT(routines); k++) {
         size_t size = strlen(routines[k].name);
+        if (strcmp(target, routines[k].name) == 0 && *target < 'a') return routines + k;
+        if (!real) continue;
         if (strncmp(target + 8, routines[k].name, size) == 0 && strcmp(target + 8 + size, "_ffi") == 0) {
             return routines + k;
         }

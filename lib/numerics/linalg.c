@@ -316,7 +316,7 @@ void hlo_rt_eigh(const int64_t *d, void *data, void *values, int32_t *info, void
             store(values, &value, batch * n + k, 1, is_f64);
         }
         store(data, v.at, batch * size, size, is_f64);
-        info[batch] = sweeps == MAX_SWEEPS;
+        if (info) info[batch] = sweeps == MAX_SWEEPS;
     }
 }
 
@@ -416,7 +416,7 @@ void hlo_rt_svd(const int64_t *d, void *data, void *values, void *left, void *ri
         while (sweeps < MAX_SWEEPS && orthogonalize(w, v)) sweeps++;
         finish_svd(w, v, norms);
         store(values, norms, batch * least, least, is_f64);
-        info[batch] = sweeps == MAX_SWEEPS;
+        if (info) info[batch] = sweeps == MAX_SWEEPS;
         if (!vectors) continue;
         Matrix u = {w.at, most, wide ? right_rows : left_columns}, out = turned;
         complete_basis(u, norms, least);

@@ -30,9 +30,19 @@ void hlo_rt_triangular_solve(const int64_t *d, const void *triangle, void *data,
 void hlo_rt_qr(const int64_t *d, void *data, void *taus, void *scratch);
 // … number of reflectors.
 void hlo_rt_householder_product(const int64_t *d, void *data, const void *taus, void *scratch);
-// … lower. `data` becomes the eigenvectors.
+// … lower. `data` becomes the eigenvectors. `info` may be NULL.
 void hlo_rt_eigh(const int64_t *d, void *data, void *values, int32_t *info, void *scratch);
 // … vectors wanted, columns of `left`, rows of `right` (the transposed one). `data` is kept.
 void hlo_rt_svd(const int64_t *d, void *data, void *values, void *left, void *right, int32_t *info, void *scratch);
+
+// ---- complex matrices (linalg_complex.c), for the interpreter ------------------------------------------------
+
+// d = {is c128, batch, rows, columns, …}, column-major. Scratch: runtime_complex_scratch(d) bytes, -1 when that does not
+// fit.
+int64_t runtime_complex_scratch(const int64_t *d);
+// … lower. Zeros in the other triangle; the whole matrix NaN after a failure.
+void hlo_rt_complex_cholesky(const int64_t *d, void *data, void *scratch);
+// … left, lower, transposed (2: and conjugated), unit diagonal.
+void hlo_rt_complex_triangular_solve(const int64_t *d, const void *triangle, void *data, void *scratch);
 
 #endif
