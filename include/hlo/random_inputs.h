@@ -3,6 +3,7 @@
 #define HLO_RANDOM_INPUTS_H
 
 #include "hlo/literal.h"
+#include "hlo/module.h"
 
 // The state of the minimal standard generator, x <- 16807·x mod (2^31 - 1); start with {1}.
 typedef struct HloRandom {
@@ -12,5 +13,13 @@ typedef struct HloRandom {
 // Fills every array of a literal: floats uniform in [-0.1, 0.2), integers over their whole range, predicates even odds.
 // The same state gives the same values (tools chapter, §3.3).
 void hlo_random_fill(HloRandom *random, HloLiteral *literal);
+
+// In [0, bound], drawn as the reference draws an integer of the type.
+int64_t hlo_random_index(HloRandom *random, HloType type, int64_t bound);
+
+// One argument for each parameter of the entry computation, as its uses want it (interpreter chapter, §11.2): starts and
+// indices that lie inside their arrays, neutral initial values of sums and products, keys of sorts without duplicates;
+// hlo_random_fill for everything else. UNIMPLEMENTED when a parameter is used in ways that exclude each other.
+HLO_MUST_USE HloStatus hlo_random_arguments(HloRandom *random, const HloModule *m, HloArena *arena, HloLiteral **out);
 
 #endif

@@ -1,8 +1,10 @@
-// Comparison of literals under error bounds, and the report of what differs (tools chapter, §3.2).
+// Comparison of literals under error bounds, and the report of what differs (interpreter chapter, §10).
 
 #include "hlo/compare.h"
 
 #include <math.h>
+
+#include "lib/eval/compare_details.h"
 
 enum {
     TOP = 5,           // largest errors listed
@@ -19,6 +21,7 @@ typedef struct Report {
     int64_t first;  // of the mismatches
     Miss top[TOP];  // largest relative errors, descending
     size_t top_count;
+    HloCompareDetails details;
 } Report;
 
 static void keep_top(Report *r, Miss miss) {
@@ -50,9 +53,19 @@ static bool is_over(Miss miss, HloErrorBounds bounds) {
     return miss.abs > bounds.abs && miss.rel > bounds.rel;
 }
 
+// Whether the element at `at` is alive.
+static bool is_alive(const HloLiteral *literal, int64_t at) {
+    const int64_t *sizes = literal->dynamic_sizes;
+    for (size_t d = literal->shape->rank; sizes && d-- > 0; at /= literal->shape->dims[d]) {
+        if (at % literal->shape->dims[d] >= sizes[d]) return false;
+    }
+    return true;
+}
+
 static void compare_floats(const HloLiteral *expected, const HloLiteral *actual, HloErrorBounds bounds, Report *r) {
     bool is_complex = hlo_type_is_complex(expected->shape->type);
     for (int64_t at = 0; at < expected->elem_count; at++) {
+        if (!is_alive(expected, at)) continue;
         double e = hlo_literal_double(expected, at), a = hlo_literal_double(actual, at);
         Miss miss = real_error(e, a);
         bool nan = isnan(e) != isnan(a);
@@ -62,6 +75,7 @@ static void compare_floats(const HloLiteral *expected, const HloLiteral *actual,
             nan = nan || isnan(ei) != isnan(ai);
             if (is_over(imag, bounds) && (!is_over(miss, bounds) || imag.rel > miss.rel)) miss = imag;
         }
+        if (bounds.detailed) hlo_details_add(&r->details, bounds, a, miss.abs, miss.rel);
         if (!is_over(miss, bounds)) continue;
         miss.at = at;
         r->nan_misses += nan;
@@ -71,7 +85,7 @@ static void compare_floats(const HloLiteral *expected, const HloLiteral *actual,
 
 static void compare_exactly(const HloLiteral *expected, const HloLiteral *actual, Report *r) {
     for (int64_t at = 0; at < expected->elem_count; at++) {
-        if (hlo_literal_bits(expected, at) == hlo_literal_bits(actual, at)) continue;
+        if (hlo_literal_bits(expected, at) == hlo_literal_bits(actual, at) || !is_alive(expected, at)) continue;
         add_miss(r, (Miss){at, INFINITY, INFINITY});
     }
 }
@@ -115,12 +129,29 @@ static void put_report(HloBuffer *out, const Report *r, const HloLiteral *expect
         put_index(out, expected->shape, miss->at);
         hlo_putf(out, ", rel error %8.3g, abs error %8.3g", miss->rel, miss->abs);
     }
+    if (bounds.detailed) hlo_details_put(out, &r->details, bounds, expected->elem_count);
+}
+
+// Sizes that differ; true when one was reported.
+static bool sizes_differ(HloBuffer *out, const HloLiteral *expected, const HloLiteral *actual) {
+    for (size_t d = 0; d < expected->shape->rank; d++) {
+        int64_t wanted = expected->dynamic_sizes ? expected->dynamic_sizes[d] : expected->shape->dims[d];
+        int64_t found = actual->dynamic_sizes ? actual->dynamic_sizes[d] : actual->shape->dims[d];
+        if (wanted == found) continue;
+        hlo_putf(out,
+                 "mismatch at dimension %zu. The expected dynamic size does not match the actual dynamic size. "
+                 "%lld vs. %lld",
+                 d, (long long)wanted, (long long)found);
+        return true;
+    }
+    return false;
 }
 
 static bool array_differs(HloBuffer *out, const HloLiteral *expected, const HloLiteral *actual, HloErrorBounds bounds) {
     HloType type = expected->shape->type;
     bool exact = !hlo_type_is_float(type) && !hlo_type_is_complex(type);
     Report report = {0};
+    if (sizes_differ(out, expected, actual)) return true;
     if (exact) {
         compare_exactly(expected, actual, &report);
     } else {

@@ -36,6 +36,20 @@ static uint64_t bits64(HloRandom *random) {
     return a << 43 | b << 22 | draw_bits(random, 22, 2143289344);
 }
 
+int64_t hlo_random_index(HloRandom *random, HloType type, int64_t bound) {
+    __extension__ typedef unsigned __int128 Wide;
+    int bits = hlo_type_bits(type), width = bits <= 16 ? 16 : bits <= 32 ? 32 : 64;
+    uint64_t count = (uint64_t)bound + 1, mask = width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
+    for (;;) {
+        uint64_t word = width == 16 ? bits16(random) : width == 32 ? bits32(random) : bits64(random);
+        if ((count & (count - 1)) == 0) return (int64_t)(word & (count - 1));
+        Wide product = (Wide)word * count;
+        // The low half says whether the word lies in the part that would favour some values.
+        uint64_t low = (uint64_t)product & mask, uneven = (mask - count + 1) % count;
+        if (low >= uneven) return (int64_t)(uint64_t)(product >> width);
+    }
+}
+
 static double draw_float(HloRandom *random) {
     float u = (float)draw(random) / 2147483648.0f;
     return (double)(u * (0.2f - -0.1f) + -0.1f);

@@ -9,7 +9,7 @@ values are compared: integers exactly, floats within a few units of the type's l
   unimplemented    ours does not know something (counted by its message)
   refused          only the reference does not evaluate the module
   both             neither does
-  ours only fails  ours refuses what the reference evaluates, and not as unimplemented
+  fails            ours refuses what the reference evaluates, and not as unimplemented
   crash, timeout   ours
 --cache keeps the answers of the reference, which takes a quarter of a second to start. Exit status 1 when something
 differs, crashes or runs out of time."""
@@ -155,19 +155,21 @@ def classify(options, path):
         return 'timeout', ''
     if code < 0 or code > 128 and code != 255:
         return 'crash', f'{code} {line}'
-    if code == 0:
+    unknown = line.startswith('UNIMPLEMENTED')
+    if code == 0 or arguments or not unknown:
+        ours = code
         code, out, err = run_reference(options, path, arguments)
+        if code and ours:
+            return 'both', ''
+        if ours:
+            return ('unimplemented' if unknown else 'fails'), re.sub(r'evaluating %\S+ in %\S+: ', '', line)
         if code:
             return 'refused', err.strip().split('\n')[0][:200]
         text = open(path, errors='replace').read()
         what = difference(result, out)
         excuse = next((why for word, why in EXCUSED.items() if word in text), None)
         return ('same', '') if not what else ('excused', excuse) if excuse else ('differs', what)
-    if line.startswith('UNIMPLEMENTED'):
-        return 'unimplemented', re.sub(r'evaluating %\S+ in %\S+: ', '', line)
-    if not arguments and ': error' in message or 'verif' in message:
-        return 'invalid', line
-    return 'fails', line
+    return 'unimplemented', re.sub(r'evaluating %\S+ in %\S+: ', '', line)
 
 
 def main():
