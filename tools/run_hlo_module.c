@@ -42,7 +42,8 @@ static const HloFlag flags[] = {
          "interpret the module before and after the CPU's passes and name the first instruction whose value differs"),
     FLAG("iterations", INT, iterations, "run", "N",
          "run N times (default 1); with a reference platform, on new arguments each time"),
-    FLAG("num_replicas", INT, replicas, "run", "N", "interpreter: replicas to simulate (default: what the module says)"),
+    FLAG("num_replicas", INT, replicas, "run", "N",
+         "interpreter: replicas to simulate (default: what the module says)"),
     FLAG("num_partitions", INT, partitions, "run", "N",
          "interpreter: partitions of each replica (default: what the module says)"),
     FLAG("time", BOOL, time, "run", NULL, "tell on standard error how long compiling and running took"),
@@ -487,8 +488,8 @@ static HloStatus find_difference(Run *run) {
     if (!after) return hlo_out_of_memory();
     HloStatus status = lower(run, after);
     if (hlo_is_ok(status))
-        status = hlo_find_first_difference(run->m, after, arguments, run->argument_count, bounds_of(run), &run->out,
-                                           &found);
+        status =
+            hlo_find_first_difference(run->m, after, arguments, run->argument_count, bounds_of(run), &run->out, &found);
     hlo_module_free(after);
     run->failures += found;
     if (!hlo_is_ok(status) || found || is_interpreter(run->options.platform)) return status;
@@ -547,8 +548,7 @@ static HloStatus run_file(Run *run, const char *path) {
     run->load.format = run->options.format;
     HLO_TRY(hlo_modules_load(path, &run->load, &modules));
     run->snapshot = modules.snapshot;
-    HloStatus status =
-        modules.count ? hlo_ok() : hlo_error(HLO_INVALID_ARGUMENT, "the file holds no module");
+    HloStatus status = modules.count ? hlo_ok() : hlo_error(HLO_INVALID_ARGUMENT, "the file holds no module");
     run->m = modules.count ? modules.items[0] : NULL;
     if (hlo_is_ok(status)) status = count_devices(run, &given);
     if (hlo_is_ok(status)) status = run_module(run, run->m);

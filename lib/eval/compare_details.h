@@ -8,8 +8,8 @@ enum { HLO_MAGNITUDES = 6, HLO_ERROR_STEPS = 5, HLO_SUGGESTIONS = 32 };
 
 // How many elements exceed one of the bounds, and how large their error of the other kind is.
 typedef struct HloExceeding {
-    int64_t count, below;                 // below: less than the first step
-    int64_t at_least[HLO_ERROR_STEPS];    // cumulative
+    int64_t count, below;               // below: less than the first step
+    int64_t at_least[HLO_ERROR_STEPS];  // cumulative
 } HloExceeding;
 
 typedef struct HloBoundPair {

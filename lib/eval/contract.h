@@ -33,7 +33,8 @@ typedef struct HloDotPlan {
     HloDotSizes sizes;
 } HloDotPlan;
 
-// `group` (may be empty) are dimensions of the right operand that stand before the batch: b[group, batch, inner, columns].
+// `group` (may be empty) are dimensions of the right operand that stand before the batch: b[group, batch, inner,
+// columns].
 HloDotPlan hlo_plan_dot(const HloInstruction *inst, const HloShape *left, const HloShape *right, HloDims group);
 // All rows, each summed from 0 in the order of `inner`.
 void hlo_multiply_rows(HloDotSizes n, HloType type, const char *a, const char *b, char *out);

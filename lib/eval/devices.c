@@ -53,10 +53,9 @@ static void break_deadlock(HloWorld *world) {
     for (int64_t k = 0; k < world->count; k++) {
         HloDevice *device = world->devices + k;
         if (device->done) continue;
-        device->meeting_status =
-            hlo_error(HLO_FAILED_PRECONDITION, "replica %lld, partition %lld waits for %s", (long long)device->replica,
-                      (long long)device->partition,
-                      device->meeting ? "devices that do not come" : "a value that nobody sends");
+        device->meeting_status = hlo_error(HLO_FAILED_PRECONDITION, "replica %lld, partition %lld waits for %s",
+                                           (long long)device->replica, (long long)device->partition,
+                                           device->meeting ? "devices that do not come" : "a value that nobody sends");
         device->met = device->given_up = true;
     }
 }

@@ -58,7 +58,8 @@ static void trace_same(const HloShape *from, const HloShape *to, Origin *origin)
 }
 
 static void trace(const HloInstruction *inst, const HloShape *from, Origin *origin) {
-    HloDims dims = hlo_op_uses(inst->op, HLO_ATTR_DIMENSIONS) ? hlo_dims(inst, HLO_ATTR_DIMENSIONS) : (HloDims){NULL, 0};
+    HloDims dims =
+        hlo_op_uses(inst->op, HLO_ATTR_DIMENSIONS) ? hlo_dims(inst, HLO_ATTR_DIMENSIONS) : (HloDims){NULL, 0};
     for (size_t d = 0; d < inst->shape->rank; d++) origin->dims[d] = -1;
     switch ((int)inst->op) {
     case HLO_OP_TRANSPOSE:

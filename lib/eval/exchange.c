@@ -47,8 +47,8 @@ HloStatus hlo_meet_ragged(const HloParty *party, const HloInstruction *inst) {
     if (updates % count) {
         return hlo_error(HLO_INVALID_ARGUMENT, "%lld updates for %lld devices", (long long)updates, (long long)count);
     }
-    if (!in->rank || !out->rank || row_bytes(party->members[0]->brought[INPUT]) !=
-                                       row_bytes(party->members[0]->brought[OUTPUT])) {
+    if (!in->rank || !out->rank ||
+        row_bytes(party->members[0]->brought[INPUT]) != row_bytes(party->members[0]->brought[OUTPUT])) {
         return hlo_error(HLO_INVALID_ARGUMENT, "rows of input and output differ in size");
     }
     int64_t each = updates / count;

@@ -217,7 +217,8 @@ static void recast(HloType from_type, const char *from, HloType to_type, char *t
             value |= (piece & mask) << (k * from_bits % 64);
         }
         value >>= i % parts * to_bits;
-        put_bits(to_type, to_bits, to_bits < 64 ? value & (((uint64_t)1 << to_bits) - 1) : value, to + (size_t)i * to_bytes);
+        put_bits(to_type, to_bits, to_bits < 64 ? value & (((uint64_t)1 << to_bits) - 1) : value,
+                 to + (size_t)i * to_bytes);
     }
 }
 

@@ -68,9 +68,7 @@ static int64_t matrix_of(const Ragged *r, int64_t row) {
     int64_t batch = row / r->n.rows, list, position;
     switch (r->form) {
     case RAGGED_INNER: return batch;
-    case RAGGED_BATCH:
-        position = split_position(r, batch, &list);
-        return group_at(r, list, position) < 0 ? -1 : batch;
+    case RAGGED_BATCH: position = split_position(r, batch, &list); return group_at(r, list, position) < 0 ? -1 : batch;
     case RAGGED_ROWS:
         position = split_position(r, row, &list);
         int64_t group = group_at(r, list, position);

@@ -20,9 +20,9 @@ static void *try_message(ReadTask *task, const HloMessageType *type, bool text) 
     HloUnknown unknown = {0};
     void *message = NULL;
     size_t progress;
-    HloStatus status =
-        text ? hlo_prototext_read(&task->scratch, type, task->bytes, task->file_name, &message, &progress)
-             : hlo_wire_read(&task->scratch, type, task->bytes, &message, &unknown, &progress);
+    HloStatus status = text
+                           ? hlo_prototext_read(&task->scratch, type, task->bytes, task->file_name, &message, &progress)
+                           : hlo_wire_read(&task->scratch, type, task->bytes, &message, &unknown, &progress);
     bool fits = hlo_is_ok(status) && !unknown.count;
     hlo_status_free(status);
     return fits ? message : NULL;
@@ -52,8 +52,7 @@ static HloStatus read_value(HloProtoReader *r, const Xla__LiteralProto *from, co
     return hlo_ok();
 }
 
-static HloStatus read_iteration(HloProtoReader *r, const Xla__RunHloModuleIterationLiterals *from,
-                                HloRunValues *out) {
+static HloStatus read_iteration(HloProtoReader *r, const Xla__RunHloModuleIterationLiterals *from, HloRunValues *out) {
     const HloLiteral **arguments = HLO_NEW_ARRAY(r->arena, const HloLiteral *, from->n_arguments);
     for (size_t k = 0; k < from->n_arguments; k++) {
         HLO_TRY(hlo_error_context(read_value(r, from->arguments[k], arguments + k), "arguments[%zu]", k));
@@ -70,8 +69,8 @@ static HloStatus read_all(void *data) {
     if (!message)
         return hlo_error(HLO_INVALID_ARGUMENT, "Failed to deserialize input literals from file %s", task->file_name);
     HloProtoReader *r = HLO_NEW(&task->scratch, HloProtoReader);
-    *r = (HloProtoReader){
-        .m = task->m, .arena = &task->m->arena, .scratch = &task->scratch, .shapes = &task->m->shapes};
+    *r =
+        (HloProtoReader){.m = task->m, .arena = &task->m->arena, .scratch = &task->scratch, .shapes = &task->m->shapes};
     HloRunValues *items = HLO_NEW_ARRAY(r->arena, HloRunValues, message->n_iterations);
     for (size_t k = 0; k < message->n_iterations; k++) {
         HLO_TRY(hlo_error_context(read_iteration(r, message->iterations[k], items + k), "%s: iterations[%zu]",
