@@ -9,43 +9,25 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "hlo/bisect.h"
-#include "hlo/cpu.h"
 #include "hlo/debug_options.h"
 #include "hlo/file.h"
 #include "hlo/infer.h"
-#include "hlo/listing.h"
 #include "hlo/load.h"
+#include "hlo/predicate_flags.h"
 #include "hlo/print_flags.h"
 #include "hlo/shell.h"
 
 enum { FOUND = 0, NOT_FOUND = 1, TROUBLE = 2, DIFF_CONTEXT = 2 };
 
 typedef struct Options {
-    const char *appears, *vanishes, *command, *differs_from;
-    const char *passes, *platform, *dump_dir, *module, *search, *output, *colour, *help;
-    bool invalid, numerics;
-    double abs, rel;
+    const char *differs_from, *dump_dir, *module, *search, *output, *colour, *help;
 } Options;
 
 #define FLAG(name, kind, field, topic, value, implied, help) \
     { name, HLO_FLAG_##kind, offsetof(Options, field), topic, value, implied, help }
 
 static const HloFlag flags[] = {
-    FLAG("appears", TEXT, appears, "predicates", "REGEX", NULL, "a line of the module's text matches"),
-    FLAG("vanishes", TEXT, vanishes, "predicates", "REGEX", NULL, "no line of the module's text matches"),
-    FLAG("command", TEXT, command, "predicates", "COMMAND", NULL,
-         "a shell command fails on the module; %s in it is a file with its text"),
-    FLAG("invalid", BOOL, invalid, "predicates", NULL, NULL, "the verifier refuses the module"),
-    FLAG("numerics", BOOL, numerics, "predicates", NULL, NULL,
-         "the interpreter computes another result from the same made-up arguments"),
-    FLAG("abs_error_bound", FLOAT, abs, "predicates", "X", NULL,
-         "with --numerics: absolute error that is no difference (default: by type)"),
-    FLAG("rel_error_bound", FLOAT, rel, "predicates", "X", NULL,
-         "with --numerics: relative error that is no difference (default: by type, half of the bits)"),
     FLAG("differs-from", TEXT, differs_from, "predicates", "FILE", NULL, "its text is not that of the module in FILE"),
-    FLAG("passes", TEXT, passes, "search", "PIPELINE", NULL, "search these passes, as hlo-opt takes them"),
-    FLAG("platform", TEXT, platform, "search", "NAME", NULL, "search the passes of a platform: cpu"),
     FLAG("dump-dir", TEXT, dump_dir, "search", "DIR", NULL, "search the dumps in a folder, without running anything"),
     FLAG("module", TEXT, module, "search", "REGEX", NULL, "with --dump-dir: only modules with such names"),
     FLAG("search", TEXT, search, "search", "HOW", NULL,
@@ -64,7 +46,8 @@ typedef struct Run {
     HloLoadOptions load;
     HloDebugOptions debug;
     HloPrintFlags print_flags;
-    HloFlagSet sets[4];
+    HloPredicateFlags predicate_flags;
+    HloFlagSet sets[5];
     HloBisectOptions bisect;
     HloPredicate *predicate;
     HloBuffer out;
@@ -87,11 +70,12 @@ static HloStatus read_flags(Run *run, HloVec *inputs) {
     *options = (Options){.search = "auto", .colour = "auto"};
     run->load.drop_zero_sign = true;  // as hlo-opt reads
     run->debug = hlo_debug_options_default();
-    run->sets[0] = (HloFlagSet){.flags = flags, .count = HLO_COUNT(flags), .options = options};
-    run->sets[1] = hlo_load_flags(&run->load);
-    run->sets[2] = hlo_debug_option_flags(&run->debug);
-    run->sets[3] = hlo_print_flags(&run->print_flags);  // of the text that predicates and diffs see
-    HLO_TRY(hlo_debug_options_collect(&run->arena, &run->sets[2], getenv("XLA_FLAGS"), run->argc, run->argv));
+    run->sets[0] = hlo_predicate_flags(&run->predicate_flags);
+    run->sets[1] = (HloFlagSet){.flags = flags, .count = HLO_COUNT(flags), .options = options};
+    run->sets[2] = hlo_load_flags(&run->load);
+    run->sets[3] = hlo_debug_option_flags(&run->debug);
+    run->sets[4] = hlo_print_flags(&run->print_flags);  // of the text that predicates and diffs see
+    HLO_TRY(hlo_debug_options_collect(&run->arena, &run->sets[3], getenv("XLA_FLAGS"), run->argc, run->argv));
     HLO_TRY(hlo_flags_parse(&run->arena, run->sets, HLO_COUNT(run->sets), run->argc, run->argv, inputs));
     run->bisect.print = hlo_debug_print_options(&run->debug);
     run->bisect.print.large_constants = true;  // a wrong constant may be a large one
@@ -146,45 +130,18 @@ static HloStatus make_differs(Run *run, const char *path) {
 
 static HloStatus make_predicate(Run *run) {
     const Options *o = &run->options;
-    int count = !!o->appears + !!o->vanishes + !!o->command + !!o->differs_from + o->invalid + o->numerics;
+    int count = hlo_predicate_flags_count(&run->predicate_flags) + !!o->differs_from;
     if (count != 1) {
         return hlo_error(HLO_INVALID_ARGUMENT,
                          "one of --appears, --vanishes, --command, --invalid, --numerics and --differs-from is "
                          "needed, found %d; see --help",
                          count);
     }
-    if (o->appears) return hlo_predicate_appears(o->appears, &run->predicate);
-    if (o->vanishes) return hlo_predicate_vanishes(o->vanishes, &run->predicate);
-    if (o->command) return hlo_predicate_command(o->command, &run->predicate);
-    if (o->numerics) return hlo_predicate_numerics(&(HloNumericsOptions){.bounds = {o->abs, o->rel}}, &run->predicate);
     if (o->differs_from) return make_differs(run, o->differs_from);
-    return hlo_predicate_invalid(&run->predicate);
+    return hlo_predicate_flags_make(&run->predicate_flags, &run->predicate);
 }
 
 // ---- searching ------------------------------------------------------------------------------------------
-
-// The pipelines to search, as a list of runs.
-static HloStatus make_list(Run *run, const HloModule *m, HloElement **out) {
-    HloPlatform platform;
-    if (run->options.passes) {
-        HloElement *pipeline, *list = HLO_NEW(&run->arena, HloElement);
-        HLO_TRY(hlo_pipeline_parse(&run->arena, "transforms_pipeline", hlo_view(run->options.passes), &pipeline));
-        list->kind = HLO_ELEMENT_PIPELINE;
-        list->elements = hlo_arena_copy(&run->arena, &pipeline, sizeof pipeline);
-        list->element_count = 1;
-        *out = list;
-        return hlo_ok();
-    }
-    HLO_TRY(hlo_platform_find(run->options.platform, &platform));
-    if (m->is_scheduled) {
-        return hlo_error(HLO_FAILED_PRECONDITION,
-                         "the module has a schedule: it has been through the platform's passes");
-    }
-    if (platform == HLO_PLATFORM_CPU) {
-        return hlo_cpu_pipeline(&run->arena, HLO_CPU_BEFORE_SCHEDULE, &run->debug, m, out);
-    }
-    return hlo_error(HLO_UNIMPLEMENTED, "platform '%s' has no pipeline; --passes names passes", run->options.platform);
-}
 
 // Whether an argument means the same to hlo-opt: the module, and flags that choose and steer passes.
 static bool is_shared(const char *argument) {
@@ -226,7 +183,7 @@ static HloStatus search_module(Run *run, const HloModule *m) {
     HloElement *list;
     HloBisectResult result;
     HLO_TRY(hlo_verify_module(m, &(HloVerifyOptions){.allow_mixed_precision = true, .allow_fused_dead_code = true}));
-    HLO_TRY(make_list(run, m, &list));
+    HLO_TRY(hlo_predicate_flags_list(&run->arena, &run->predicate_flags, &run->debug, m, &list));
     HLO_TRY(hlo_bisect_passes(list, m, run->predicate, &run->bisect, &result));
     HloStatus status = report(run, &result);
     hlo_bisect_result_free(&result);
@@ -258,7 +215,7 @@ static HloStatus run_all(void *data) {
     HLO_TRY(read_flags(run, &inputs));
     if (o->help) return put_help(run);
     HLO_TRY(make_predicate(run));
-    int places = !!o->passes + !!o->platform + !!o->dump_dir;
+    int places = !!run->predicate_flags.passes + !!run->predicate_flags.platform + !!o->dump_dir;
     if (places != 1) {
         return hlo_error(HLO_INVALID_ARGUMENT,
                          "one of --passes, --platform and --dump-dir is needed, found %d; see --help", places);

@@ -22,12 +22,15 @@
 #include "hlo/numerics.h"
 #include "hlo/observers.h"
 #include "hlo/random_inputs.h"
+#include "hlo/reduce.h"
 #include "hlo/text.h"
+
+enum { MOST_REDUCED = 40 };  // instructions of a module that is reduced to one opcode
 
 typedef struct Options {
     int64_t seeds, first, size;
     HloVec passes;
-    bool code, pipeline, text;
+    bool code, pipeline, text, reduce;
     const char *help;
 } Options;
 
@@ -42,6 +45,7 @@ static const HloFlag flags[] = {
     FLAG("code", BOOL, code, "run", NULL, NULL, "compile and run, where LLVM is installed (default true)"),
     FLAG("pipeline", BOOL, pipeline, "run", NULL, NULL, "run the CPU's pipeline (default true)"),
     FLAG("text", BOOL, text, "run", NULL, NULL, "print, read and print (default true)"),
+    FLAG("reduce", BOOL, reduce, "run", NULL, NULL, "reduce to one opcode (default true)"),
     FLAG("help", TEXT, help, "help", "TOPIC", "", "explain the flags"),
 };
 
@@ -56,21 +60,19 @@ static const HloVerifyOptions rules = {.allow_mixed_precision = true};
 
 // ---- what may differ ------------------------------------------------------------------------------------
 
-// Passes that compute with other roundings, with how far apart results may be.
+// Passes that compute with other roundings: narrow types then differ by a step or two, and what is computed from them.
 typedef struct Rounding {
     const char *pass;
-    HloErrorBounds bounds;
     const char *why;
 } Rounding;
 
-#define LOOSE \
-    { 0.05, 0.3 }
+static const HloErrorBounds loose_bounds = {0.05, 0.3};
 
 static const Rounding roundings[] = {
-    {"simplify-fp-conversions", LOOSE, "leaves out conversions to narrower types and back"},
-    {"float-normalization-bf16", LOOSE, "sums in f32 and rounds once"},
-    {"float-normalization-f8e4m3fn", LOOSE, "likewise"},
-    {"float-normalization-f8e5m2", LOOSE, "likewise"},
+    {"simplify-fp-conversions", "leaves out conversions to narrower types and back"},
+    {"float-normalization-bf16", "sums in f32 and rounds once"},
+    {"float-normalization-f8e4m3fn", "likewise"},
+    {"float-normalization-f8e5m2", "likewise"},
 };
 
 // Passes that come after others, with those.
@@ -89,11 +91,11 @@ static const char *pipeline_of(const char *pass) {
     return pass;
 }
 
-static HloErrorBounds bounds_of(const char *pass) {
+static bool rounds_otherwise(const char *pass) {
     for (size_t k = 0; k < HLO_COUNT(roundings); k++) {
-        if (strcmp(pass, roundings[k].pass) == 0) return roundings[k].bounds;
+        if (strcmp(pass, roundings[k].pass) == 0) return true;
     }
-    return (HloErrorBounds){0, 0};
+    return false;
 }
 
 // ---- telling --------------------------------------------------------------------------------------------
@@ -194,7 +196,7 @@ static HloStatus after_pass(void *data, const HloElement *pipeline, const HloEle
     (void)pipeline;
     if (!changed || element->kind != HLO_ELEMENT_PASS) return hlo_ok();
     HLO_TRY(hlo_error_context(hlo_verify_module(m, &rules), "after %s", element->name));
-    watch->is_loose |= bounds_of(element->name).rel > 0;
+    watch->is_loose |= rounds_otherwise(element->name);
     HloBuffer report = {0};
     HloStatus status = hlo_numerics_compare(watch->is_loose ? watch->loose : watch->strict, m, &same, &report);
     if (hlo_is_ok(status) && !same) {
@@ -271,26 +273,28 @@ static HloStatus make_values(Values *values, const HloModule *m) {
                     &values->result);
 }
 
-// Machine code rounds in other places: it contracts nothing, but its functions and sums are others.
-static HloStatus compare_leaves(Values *values, HloLiteral *actual) {
+// Functions and sums of machine code round otherwise, and the passes before it too (`is_loose`).
+static HloStatus compare_leaves(Values *values, HloLiteral *actual, bool is_loose) {
     HloVec wanted = hlo_literal_leaves(&values->arena, values->result);
     HloVec given = hlo_literal_leaves(&values->arena, actual);
     for (size_t k = 0; k < wanted.count; k++) {
         const HloLiteral *leaf = wanted.items[k];
         if (!hlo_shape_is_array(leaf->shape)) continue;
         HloErrorBounds bounds = hlo_rounding_bounds(leaf->shape->type);
+        if (is_loose && bounds.rel > 0 && bounds.rel < loose_bounds.rel) bounds = loose_bounds;
         HLO_TRY(hlo_error_context(hlo_literal_compare(leaf, given.items[k], bounds), "machine code, leaf %zu", k));
     }
     return hlo_ok();
 }
 
-static HloStatus execute(const Run *run, const HloModule *m, const HloBufferAssignment *buffers, Values *values) {
+static HloStatus execute(const Run *run, const HloModule *m, const HloBufferAssignment *buffers, bool is_loose,
+                         Values *values) {
     HloExecutable *executable;
     HloLiteral *result = NULL;
     HLO_TRY(run->llvm->compile(m, buffers, &executable));
     HloStatus status =
         run->llvm->execute(executable, (const HloLiteral *const *)values->args, values->count, &values->arena, &result);
-    if (hlo_is_ok(status)) status = compare_leaves(values, result);
+    if (hlo_is_ok(status)) status = compare_leaves(values, result, is_loose);
     run->llvm->executable_free(executable);
     return status;
 }
@@ -312,7 +316,7 @@ static HloStatus compile_and_run(const Run *run, HloModule *m, bool skip_passes,
     HLO_TRY(hlo_cpu_optimize(&cpu, m));
     HLO_TRY(hlo_cpu_finish_schedule(&cpu, m));
     HLO_TRY(hlo_cpu_place_buffers(&cpu, m, &buffers));
-    HloStatus status = execute(run, m, buffers, values);
+    HloStatus status = execute(run, m, buffers, !skip_passes, values);
     hlo_buffer_assignment_free(buffers);
     return status;
 }
@@ -328,6 +332,39 @@ static void check_code(Run *run, const HloModule *m, bool skip_passes) {
     hlo_arena_free(&values.arena);
 }
 
+// ---- reduction ------------------------------------------------------------------------------------------
+
+// Whether the module has an instruction with this opcode.
+static HloStatus has_opcode(void *data, const HloModule *m, bool *out) {
+    *out = false;
+    HLO_EACH_COMP(comp, m) {
+        HLO_EACH_INST(inst, comp) *out |= inst->op == *(const HloOpcode *)data;
+    }
+    return hlo_ok();
+}
+
+// A reduced module verifies, has what was asked for, and is small: what calls it, and what it needs.
+static HloStatus reduce_to(HloOpcode op, const HloModule *m) {
+    HloModule *small;
+    bool has = false;
+    HLO_TRY(hlo_reduce(m, (HloQuestion){has_opcode, &op}, &(HloReduceOptions){0}, &small));
+    HloStatus status = hlo_verify_module(small, &(HloVerifyOptions){0});
+    if (hlo_is_ok(status)) status = has_opcode(&op, small, &has);
+    if (hlo_is_ok(status) && (!has || hlo_module_instruction_count(small) > MOST_REDUCED)) {
+        status = hlo_error(HLO_INTERNAL, "reduced to %zu instructions %s %s", hlo_module_instruction_count(small),
+                           has ? "with" : "without", hlo_op_name(op));
+    }
+    hlo_module_free(small);
+    return status;
+}
+
+static void check_reduction(Run *run, const HloModule *m) {
+    const HloInstruction *inst = m->entry->first;
+    for (size_t k = 0; k < m->entry->count / 2; k++) inst = inst->next;
+    begin(run, "reduction");
+    end(run, "--passes= -o m.hlo; hlo-reduce --appears=… m.hlo;", reduce_to(inst->op, m));
+}
+
 // ---- the run --------------------------------------------------------------------------------------------
 
 static void check_numbers(Run *run, const HloModule *m) {
@@ -335,7 +372,7 @@ static void check_numbers(Run *run, const HloModule *m) {
     begin(run, "the interpreter");
     HloStatus status = hlo_numerics_new(m, &(HloNumericsOptions){0}, &strict);
     if (hlo_is_ok(status)) {
-        status = hlo_numerics_new(m, &(HloNumericsOptions){.bounds = LOOSE}, &loose);
+        status = hlo_numerics_new(m, &(HloNumericsOptions){.bounds = loose_bounds}, &loose);
     }
     bool is_computed = hlo_is_ok(status);
     end(run, "--passes=dce --check-numerics", status);
@@ -355,6 +392,7 @@ static void check_module(Run *run) {
     bool is_valid = hlo_is_ok(status);
     end(run, "--verify --passes=", status);
     if (is_valid && run->options.text) check_text(run, m);
+    if (is_valid && run->options.reduce) check_reduction(run, m);
     if (is_valid) check_numbers(run, m);
     if (is_valid && run->options.code && run->llvm) check_code(run, m, true);
     if (is_valid && run->options.code && run->llvm) check_code(run, m, false);
@@ -389,8 +427,9 @@ static HloStatus read_flags(void *data) {
 }
 
 int main(int argc, char **argv) {
-    Run run = {.options = {.seeds = 20, .first = 1, .size = 60, .code = true, .pipeline = true, .text = true},
-               .debug = hlo_debug_options_default()};
+    Run run = {
+        .options = {.seeds = 20, .first = 1, .size = 60, .code = true, .pipeline = true, .text = true, .reduce = true},
+        .debug = hlo_debug_options_default()};
     Arguments arguments = {.argc = argc, .argv = argv, .run = &run};
     static const int crashes[] = {SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL};
     for (size_t k = 0; k < HLO_COUNT(crashes); k++) signal(crashes[k], on_crash);
