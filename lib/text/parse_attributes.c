@@ -141,12 +141,21 @@ static bool read_control_predecessors(HloReader *r, HloLine *line) {
 
 // ---- one value ------------------------------------------------------------------------------------------
 
-// Old files carry this key in backend configs; it is dropped on reading (printing chapter, §6.5).
+// Old files carry this key in backend configs; it is dropped on reading (printing chapter, §6.5), also where dropping it
+// once brings it together again, so that what is printed reads back as itself.
 static const char *without_legacy_key(HloReader *r, const char *text) {
     static const char key[] = "\"wait_on_operation_queues\":[],";
-    const char *at = strstr(text, key);
-    if (!at) return text;
-    return hlo_arena_printf(r->arena, "%.*s%s", (int)(at - text), text, at + sizeof key - 1);
+    const size_t key_size = sizeof key - 1;
+    if (!strstr(text, key)) return text;
+    char *kept = hlo_arena_alloc(r->arena, strlen(text) + 1);
+    size_t size = 0;
+    for (; *text; text++) {
+        kept[size++] = *text;
+        bool complete = size >= key_size && memcmp(kept + size - key_size, key, key_size) == 0;
+        if (complete) size -= key_size;
+    }
+    kept[size] = 0;
+    return kept;
 }
 
 // An empty struct as the attribute's value, for a kind's reader to fill in.
