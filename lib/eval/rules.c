@@ -69,7 +69,7 @@ HloRule hlo_eval_rule(HloOpcode op) {
         [HLO_OP_REPLICA_ID] = hlo_rule_device_id,
         [HLO_OP_PARTITION_ID] = hlo_rule_device_id,
         [HLO_OP_ASYNC_START] = hlo_rule_async_start,
-        [HLO_OP_ASYNC_UPDATE] = hlo_rule_first_operand,
+        [HLO_OP_ASYNC_UPDATE] = hlo_rule_async_update,
         [HLO_OP_ASYNC_DONE] = hlo_rule_async_done,
         [HLO_OP_COPY_START] = hlo_rule_copy_start,
         [HLO_OP_COPY_DONE] = hlo_rule_copy_done,

@@ -80,6 +80,7 @@ HLO_RULE(hlo_rule_get_dimension_size);
 
 // async.c
 HLO_RULE(hlo_rule_async_start);
+HLO_RULE(hlo_rule_async_update);
 HLO_RULE(hlo_rule_async_done);
 HLO_RULE(hlo_rule_copy_start);
 HLO_RULE(hlo_rule_copy_done);
