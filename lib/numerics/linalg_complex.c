@@ -6,6 +6,7 @@
 #include <complex.h>
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 typedef struct Matrix {
     double complex *at;
@@ -60,9 +61,17 @@ static bool factor(Matrix a) {
     return true;
 }
 
+// From parts: what C11 calls CMPLX, which not every compiler gets from its C library.
+static double complex complex_of(double real, double imaginary) {
+    double parts[2] = {real, imaginary};
+    double complex value;
+    memcpy(&value, parts, sizeof value);
+    return value;
+}
+
 // The conjugate, without making -0 of 0.
 static double complex conjugate(double complex x) {
-    return CMPLX(creal(x), 0 - cimag(x));
+    return complex_of(creal(x), 0 - cimag(x));
 }
 
 // The conjugate transpose, in place.
@@ -80,7 +89,7 @@ static void adjoin(Matrix a) {
 static void clear_above(Matrix a, bool failed) {
     for (int64_t j = 0; j < a.columns; j++) {
         for (int64_t i = 0; i < a.rows; i++) {
-            if (failed || i < j) *cell(a, i, j) = failed ? CMPLX(NAN, NAN) : 0;
+            if (failed || i < j) *cell(a, i, j) = failed ? complex_of(NAN, NAN) : 0;
         }
     }
 }
