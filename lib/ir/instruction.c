@@ -21,6 +21,15 @@ HloInstruction *hlo_inst_new(HloModule *m, HloOpcode op, const HloShape *shape, 
     return inst;
 }
 
+// A map goes over all dimensions of its result, however many the copy has.
+static void fit_map(HloModule *m, HloInstruction *copy, size_t old_rank) {
+    size_t rank = copy->shape->rank;
+    if (copy->op != HLO_OP_MAP || rank == old_rank) return;
+    int64_t *dims = HLO_NEW_ARRAY(&m->arena, int64_t, rank);
+    for (size_t d = 0; d < rank; d++) dims[d] = (int64_t)d;
+    hlo_set_dims(m, copy, HLO_ATTR_DIMENSIONS, (HloDims){dims, rank});
+}
+
 HloInstruction *hlo_inst_clone(HloModule *m, const HloInstruction *inst, const HloShape *shape,
                                HloInstruction *const *operands, size_t count, HloComputation *const *callees) {
     HloInstruction *copy = hlo_inst_new(m, inst->op, shape, operands, count);
@@ -31,6 +40,7 @@ HloInstruction *hlo_inst_clone(HloModule *m, const HloInstruction *inst, const H
     for (size_t i = 0; i < inst->called.count; i++) {
         hlo_vec_push(&m->arena, &copy->called, callees ? callees[i] : inst->called.items[i]);
     }
+    if (shape && inst->shape) fit_map(m, copy, inst->shape->rank);
     return copy;
 }
 

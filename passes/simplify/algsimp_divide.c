@@ -123,7 +123,7 @@ static void invert(HloLiteral *to, const HloLiteral *from, int64_t at) {
     }
     double im = hlo_literal_imag(from, at);
     double norm = re * re + im * im;
-    hlo_literal_set_complex(to, at, re / norm, -im / norm);
+    hlo_literal_set_complex(to, at, re / norm, (0 - im) / norm);  // 0, not -0, for a real number
 }
 
 static HloInstruction *inverse_constant(HloAlg *alg, HloInstruction *constant) {

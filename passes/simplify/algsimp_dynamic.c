@@ -49,6 +49,13 @@ static bool has_constant_starts(const HloInstruction *inst) {
     return true;
 }
 
+static bool has_negative_start(const HloInstruction *inst) {
+    for (size_t k = 0; k < inst->shape->rank; k++) {
+        if (hlo_literal_int(hlo_constant(starts_of(inst)[k]), 0) < 0) return true;
+    }
+    return false;
+}
+
 // The constant start along d, clamped so that `size` elements fit into `total`.
 static int64_t clamped_start(const HloInstruction *start, int64_t total, int64_t size) {
     int64_t value = hlo_literal_int(hlo_constant(start), 0), top = total - size;
@@ -198,11 +205,22 @@ static int64_t memory_space(const HloShape *shape) {
     return shape->layout ? shape->layout->memory_space : 0;
 }
 
-// A dynamic-slice of constant starts is a slice. Slices of constants are left to constant folding.
+// Slices of constants are left to constant folding.
+static bool may_be_slice(const HloAlg *alg, const HloInstruction *inst) {
+    const HloInstruction *x = hlo_operand(inst, 0);
+    if (x->op == HLO_OP_CONSTANT || !has_constant_starts(inst)) return false;
+    return !alg->layout_sensitive || memory_space(x->shape) == memory_space(inst->shape);
+}
+
+// One before the array is left to the run, as the reference does.
+static HloInstruction *dynamic_slice_is_before(HloAlg *alg, HloInstruction *inst) {
+    return may_be_slice(alg, inst) && has_negative_start(inst) ? inst : NULL;
+}
+
+// A dynamic-slice of constant starts is a slice.
 static HloInstruction *dynamic_slice_constant(HloAlg *alg, HloInstruction *inst) {
     HloInstruction *x = hlo_operand(inst, 0);
-    if (x->op == HLO_OP_CONSTANT || !has_constant_starts(inst)) return NULL;
-    if (alg->layout_sensitive && memory_space(x->shape) != memory_space(inst->shape)) return NULL;
+    if (!may_be_slice(alg, inst)) return NULL;
     HloSliceDim *dims = hlo_alg_whole_slice(alg, x->shape);
     for (size_t d = 0; d < inst->shape->rank; d++) {
         int64_t start = clamped_start(starts_of(inst)[d], x->shape->dims[d], inst->shape->dims[d]);
@@ -339,6 +357,7 @@ static const HloAlgRule rules[] = {
     {HLO_OP_DYNAMIC_SLICE, "dynamic-slice-broadcast", dynamic_slice_broadcast, HLO_ALG_PLAIN},
     {HLO_OP_DYNAMIC_SLICE, "dynamic-slice-reshape", dynamic_slice_reshape, HLO_ALG_PLAIN},
     {HLO_OP_DYNAMIC_SLICE, "dynamic-slice-transpose", dynamic_slice_transpose, HLO_ALG_PLAIN},
+    {HLO_OP_DYNAMIC_SLICE, "dynamic-slice-is-before", dynamic_slice_is_before, HLO_ALG_STOP},
     {HLO_OP_DYNAMIC_SLICE, "dynamic-slice-constant", dynamic_slice_constant, HLO_ALG_PLAIN},
     {HLO_OP_DYNAMIC_SLICE, "dynamic-slice-iota", dynamic_slice_iota, HLO_ALG_PLAIN},
     {HLO_OP_DYNAMIC_SLICE, "dynamic-slice-twice", dynamic_slice_twice, HLO_ALG_PLAIN},
