@@ -161,8 +161,16 @@ static void set_schedule(HloReader *r) {
     }
 }
 
+// Computations are numbered as they stand in the list: an inline one is complete, and joins it, before the one around
+// it, but was begun later.
+static void number_computations(HloModule *m) {
+    m->computation_id_limit = 0;
+    HLO_EACH_COMP(comp, m) comp->id = m->computation_id_limit++;
+}
+
 static bool finish_module(HloReader *r, const Header *header) {
     HloModule *m = r->m;
+    number_computations(m);
     if (!header->has_layout) m->entry_result = NULL;
     hlo_module_set_entry(m, r->entry ? r->entry : r->last);
     set_entry_layout(r, header);
