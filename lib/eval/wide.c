@@ -51,11 +51,22 @@ static void widen_bf16(const uint16_t *in, int64_t n, float *out) {
     }
 }
 
-static void widen_float(HloType type, const void *from, int64_t n, float *out) {
-    const uint8_t *bytes = from;
-    const uint16_t *halves = from;
-    bool is_half = type == HLO_F16;
-    for (int64_t i = 0; i < n; i++) out[i] = (float)hlo_float_decode(type, is_half ? halves[i] : bytes[i]);
+// The exponent is brought to that of f32 by a multiplication, which is exact and makes subnormals normal.
+static void widen_f16(const uint16_t *in, int64_t n, float *out) {
+    for (int64_t i = 0; i < n; i++) {
+        uint32_t bits = (uint32_t)(in[i] & 0x7fff) << 13;
+        float value;
+        memcpy(&value, &bits, sizeof value);
+        value *= 0x1p112f;
+        memcpy(&bits, &value, sizeof bits);
+        bool is_special = (in[i] & 0x7c00) == 0x7c00;
+        bits |= (is_special ? 0x7f800000 : 0) | (uint32_t)(in[i] & 0x8000) << 16;
+        memcpy(out + i, &bits, sizeof bits);
+    }
+}
+
+static void widen_small_float(HloType type, const uint8_t *in, int64_t n, float *out) {
+    for (int64_t i = 0; i < n; i++) out[i] = (float)hlo_float_decode(type, in[i]);
 }
 
 const void *hlo_widen(HloType type, const void *from, int64_t n, HloBlock *block) {
@@ -73,7 +84,7 @@ const void *hlo_widen(HloType type, const void *from, int64_t n, HloBlock *block
     case HLO_U16: WIDEN(uint16_t, uint64_t); break;
     case HLO_U32: WIDEN(uint32_t, uint64_t); break;
     case HLO_BF16: widen_bf16(from, n, (float *)block->bytes); break;
-    case HLO_F16:
+    case HLO_F16: widen_f16(from, n, (float *)block->bytes); break;
     case HLO_F8E5M2:
     case HLO_F8E4M3:
     case HLO_F8E4M3FN:
@@ -84,7 +95,7 @@ const void *hlo_widen(HloType type, const void *from, int64_t n, HloBlock *block
     case HLO_F8E8M0FNU:
     case HLO_F4E2M1FN:
     case HLO_F6E3M2FN:
-    case HLO_F6E2M3FN: widen_float(type, from, n, (float *)block->bytes); break;
+    case HLO_F6E2M3FN: widen_small_float(type, from, n, (float *)block->bytes); break;
     case HLO_PRED:
     case HLO_S64:
     case HLO_U64:
@@ -132,12 +143,27 @@ static void narrow_bf16(const float *in, int64_t n, uint16_t *out) {
     }
 }
 
+// Rounds to the nearest, the even one of two. `bits` are those of a magnitude.
+static uint32_t narrowed_f16(uint32_t bits) {
+    const uint32_t infinity = 0x7f800000, overflow = 0x477ff000, least_normal = 0x38800000;
+    if (bits > infinity) return 0x7e00;
+    if (bits >= overflow) return 0x7c00;
+    // Next to 0.5 the last place of f32 is that of f16's subnormals, so the addition rounds to it.
+    if (bits < least_normal) {
+        float value;
+        memcpy(&value, &bits, sizeof value);
+        value += 0.5f;
+        memcpy(&bits, &value, sizeof bits);
+        return bits - 0x3f000000;
+    }
+    return (bits + 0xfff + (bits >> 13 & 1) - (112U << 23)) >> 13;
+}
+
 static void narrow_f16(const float *in, int64_t n, uint16_t *out) {
     for (int64_t i = 0; i < n; i++) {
         uint32_t bits;
         memcpy(&bits, in + i, sizeof bits);
-        bool is_nan = (bits & 0x7fffffff) > 0x7f800000;
-        out[i] = is_nan ? (uint16_t)((bits >> 16 & 0x8000) | 0x7e00) : (uint16_t)hlo_float_encode(HLO_F16, in[i]);
+        out[i] = (uint16_t)(narrowed_f16(bits & 0x7fffffff) | (bits >> 16 & 0x8000));
     }
 }
 
