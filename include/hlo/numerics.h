@@ -18,6 +18,9 @@ typedef struct HloNumericsOptions {
 // How far two results of a type may be apart although only rounding differs: half of the mantissa's bits must agree.
 // Zero for integers and predicates.
 HloErrorBounds hlo_rounding_bounds(HloType type);
+// The same for results of a module, whose numbers may have gone through narrower types on the way: the bounds of the
+// narrowest float type in it, if those are looser.
+HloErrorBounds hlo_module_rounding_bounds(const HloModule *m, HloType type);
 
 // Evaluates the entry computation on every device that the module is for, twice: on arguments as the tools make them up
 // (hlo_random_fill), and on small whole and half numbers, where comparisons and integers meet their corners.

@@ -20,6 +20,7 @@ struct HloNumerics {
     HloNumericsOptions options;
     HloShapes shapes;  // of the entry, so that the module may go
     const HloShape **parameters, *result;
+    HloType coarsest;  // of the module
     size_t parameter_count;
     int64_t replicas, partitions;
     Round rounds[ROUNDS];
@@ -30,6 +31,32 @@ HloErrorBounds hlo_rounding_bounds(HloType type) {
     if (!hlo_type_is_float(part)) return (HloErrorBounds){0, 0};
     double rel = ldexp(1, -hlo_type_info(part)->mantissa_bits / 2);
     return (HloErrorBounds){rel / 64, rel};
+}
+
+// The type of the shortest mantissa that numbers of the module go through; HLO_TYPE_COUNT when there are no floats.
+static HloType coarsest_type(const HloModule *m) {
+    HloType coarsest = HLO_TYPE_COUNT;
+    HLO_EACH_COMP(comp, m) {
+        HLO_EACH_INST(inst, comp) {
+            HloType type = inst->shape->type;
+            if (hlo_type_is_complex(type)) type = hlo_type_complex_part(type);
+            if (!hlo_type_is_float(type)) continue;
+            bool coarser = coarsest == HLO_TYPE_COUNT ||
+                           hlo_type_info(type)->mantissa_bits < hlo_type_info(coarsest)->mantissa_bits;
+            if (coarser) coarsest = type;
+        }
+    }
+    return coarsest;
+}
+
+static HloErrorBounds looser(HloErrorBounds a, HloErrorBounds b) {
+    return a.rel && a.rel < b.rel ? b : a;
+}
+
+HloErrorBounds hlo_module_rounding_bounds(const HloModule *m, HloType type) {
+    HloType coarsest = coarsest_type(m);
+    HloErrorBounds own = hlo_rounding_bounds(type);
+    return coarsest == HLO_TYPE_COUNT ? own : looser(own, hlo_rounding_bounds(coarsest));
 }
 
 // ---- arguments ------------------------------------------------------------------------------------------
@@ -90,6 +117,7 @@ static HloStatus open_numerics(void *data) {
         n->parameters[k] = hlo_shape_import(&n->shapes, hlo_parameter(m->entry, k)->shape);
     }
     n->result = hlo_shape_import(&n->shapes, m->entry->root->shape);
+    n->coarsest = coarsest_type(m);
     for (int round = 0; round < ROUNDS; round++) {
         HLO_TRY(make_arguments(n, round));
         HLO_TRY(evaluate(n, m, round, &n->arena, &n->rounds[round].results));
@@ -143,7 +171,9 @@ typedef struct Comparison {
 
 static HloErrorBounds bounds_of(const HloNumerics *n, HloType type) {
     HloErrorBounds given = n->options.bounds;
-    return given.abs || given.rel ? given : hlo_rounding_bounds(type);
+    if (given.abs || given.rel) return given;
+    HloErrorBounds own = hlo_rounding_bounds(type);
+    return n->coarsest == HLO_TYPE_COUNT ? own : looser(own, hlo_rounding_bounds(n->coarsest));
 }
 
 // The first leaf that differs is reported.

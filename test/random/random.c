@@ -274,13 +274,13 @@ static HloStatus make_values(Values *values, const HloModule *m) {
 }
 
 // Functions and sums of machine code round otherwise, and the passes before it too (`is_loose`).
-static HloStatus compare_leaves(Values *values, HloLiteral *actual, bool is_loose) {
+static HloStatus compare_leaves(const HloModule *m, Values *values, HloLiteral *actual, bool is_loose) {
     HloVec wanted = hlo_literal_leaves(&values->arena, values->result);
     HloVec given = hlo_literal_leaves(&values->arena, actual);
     for (size_t k = 0; k < wanted.count; k++) {
         const HloLiteral *leaf = wanted.items[k];
         if (!hlo_shape_is_array(leaf->shape)) continue;
-        HloErrorBounds bounds = hlo_rounding_bounds(leaf->shape->type);
+        HloErrorBounds bounds = hlo_module_rounding_bounds(m, leaf->shape->type);
         if (is_loose && bounds.rel > 0 && bounds.rel < loose_bounds.rel) bounds = loose_bounds;
         HLO_TRY(hlo_error_context(hlo_literal_compare(leaf, given.items[k], bounds), "machine code, leaf %zu", k));
     }
@@ -294,7 +294,7 @@ static HloStatus execute(const Run *run, const HloModule *m, const HloBufferAssi
     HLO_TRY(run->llvm->compile(m, buffers, &executable));
     HloStatus status =
         run->llvm->execute(executable, (const HloLiteral *const *)values->args, values->count, &values->arena, &result);
-    if (hlo_is_ok(status)) status = compare_leaves(values, result, is_loose);
+    if (hlo_is_ok(status)) status = compare_leaves(m, values, result, is_loose);
     run->llvm->executable_free(executable);
     return status;
 }
