@@ -137,6 +137,14 @@ static bool needs_no_loop(const Place *dest) {
     return !hlo_shape_is_array(dest->shape) || hlo_shape_elem_count(dest->shape) == 0;
 }
 
+// An operand that is a result as it is. Another result may lie where it does and be written first, so it is put aside.
+static Place *operand_result(Gen *g, Place *from, const Place *to, size_t results) {
+    if (!g->in_place || results == 1 || from->base == to->base) return from;
+    Place *aside = place_scratch(g, from->shape);
+    if (!gen_failed(g)) emit_copy(g, from, aside);
+    return aside;
+}
+
 // The elements of a tuple root. With a result in an operand's place, everything that is not part of the last loop goes
 // through scratch memory, so that nothing is overwritten before it is read.
 static void emit_tuple(Gen *g, Scope *scope, const HloInstruction *inst, Place *dest) {
@@ -150,7 +158,7 @@ static void emit_tuple(Gen *g, Scope *scope, const HloInstruction *inst, Place *
         if (done[k] || gen_failed(g)) continue;
         if (!parts[k].place && !is_heavy(parts[k].inst)) continue;
         done[k] = true;
-        late[k] = parts[k].place;
+        late[k] = parts[k].place ? operand_result(g, parts[k].place, dest->elements[k], count) : NULL;
         if (late[k]) continue;
         bool direct = !g->in_place || count == 1;
         Place *place = direct ? dest->elements[k] : place_scratch(g, parts[k].inst->shape);
