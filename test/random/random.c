@@ -52,8 +52,9 @@ static const HloFlag flags[] = {
 typedef struct Run {
     Options options;
     HloDebugOptions debug;
-    const HloLlvm *llvm;  // NULL: not installed
-    int64_t passed, failed, skipped, seed;
+    const HloLlvm *llvm;                    // NULL: not installed
+    int64_t passed, failed, skipped, seed;  // checks
+    int64_t good_modules, bad_modules;      // without and with a failed one
 } Run;
 
 static const HloVerifyOptions rules = {.allow_mixed_precision = true};
@@ -385,6 +386,7 @@ static void check_numbers(Run *run, const HloModule *m) {
 
 static void check_module(Run *run) {
     HloModule *m = NULL;
+    int64_t failed_before = run->failed;
     begin(run, "making a module");
     HloStatus status =
         hlo_generate(&(HloGenerateOptions){.seed = (uint64_t)run->seed, .size = (size_t)run->options.size}, &m);
@@ -397,6 +399,10 @@ static void check_module(Run *run) {
     if (is_valid && run->options.code && run->llvm) check_code(run, m, true);
     if (is_valid && run->options.code && run->llvm) check_code(run, m, false);
     if (m) hlo_module_free(m);
+    if (run->failed == failed_before)
+        run->good_modules++;
+    else
+        run->bad_modules++;
 }
 
 static void open_llvm(Run *run) {
@@ -444,8 +450,9 @@ int main(int argc, char **argv) {
             run.seed = run.options.first + k;
             check_module(&run);
         }
-        printf("%lld passed, %lld failed, %lld skipped\n", (long long)run.passed, (long long)run.failed,
-               (long long)run.skipped);
+        printf("%lld checks passed, %lld failed, %lld skipped; modules:\n", (long long)run.passed,
+               (long long)run.failed, (long long)run.skipped);
+        printf("%lld passed, %lld failed, 0 skipped\n", (long long)run.good_modules, (long long)run.bad_modules);
     }
     hlo_arena_free(&arguments.arena);
     return is_ready && !run.failed ? 0 : 1;
