@@ -276,6 +276,8 @@ typedef struct HloAttr {
 bool hlo_attr_equal(HloAttr a, HloAttr b);
 uint64_t hlo_attr_hash(HloAttr attr);
 // Either may be NULL. Metadata of shardings is no part of them.
+// True when its text form says nothing: what else it may hold (lines without a file) is not shown alone.
+bool hlo_metadata_is_empty(const HloMetadata *md);
 bool hlo_sharding_equal(const HloSharding *a, const HloSharding *b);
 // The same numbers in the same order.
 bool hlo_dims_equal(HloDims a, HloDims b);

@@ -305,3 +305,8 @@ uint64_t hlo_attr_hash(HloAttr attr) {
     }
     return hlo_hash_u64(hash);
 }
+
+bool hlo_metadata_is_empty(const HloMetadata *md) {
+    return !(md->op_type && *md->op_type) && !(md->op_name && *md->op_name) && !(md->source_file && *md->source_file) &&
+           !(md->scheduling_name && *md->scheduling_name) && !md->stack_frame_id && !md->payload_size;
+}

@@ -16,13 +16,14 @@ static HloInstruction *start_of(HloReader *r, HloInstruction *inst) {
 }
 
 // What is said about an async operation is also said about the instruction it wraps; later lines overwrite earlier ones
-// (grammar chapter, §4.4).
+// (grammar chapter, §4.4), unless they would say nothing when printed: then printing could not tell that they did.
 void hlo_share_annotations(HloReader *r, const HloInstruction *async, HloInstruction *wrapped) {
     static const HloAttrId shared[] = {HLO_ATTR_METADATA, HLO_ATTR_ORIGIN, HLO_ATTR_BACKEND_CONFIG,
                                        HLO_ATTR_FRONTEND_ATTRIBUTES, HLO_ATTR_STATISTICS};
     for (size_t i = 0; i < HLO_COUNT(shared); i++) {
         const HloAttr *attr = hlo_attr_find(async, shared[i]);
-        if (attr) hlo_set_attr(r->m, wrapped, *attr);
+        if (attr && !(attr->id == HLO_ATTR_METADATA && hlo_metadata_is_empty(attr->data)))
+            hlo_set_attr(r->m, wrapped, *attr);
     }
 }
 

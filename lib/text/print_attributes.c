@@ -369,11 +369,6 @@ static void put_domain(HloBuffer *out, const HloDomain *domain, bool metadata) {
 
 // ---- metadata -------------------------------------------------------------------------------------------
 
-static bool metadata_is_empty(const HloMetadata *md) {
-    return !(md->op_type && *md->op_type) && !(md->op_name && *md->op_name) && !(md->source_file && *md->source_file) &&
-           !(md->scheduling_name && *md->scheduling_name) && !md->stack_frame_id && !md->payload_size;
-}
-
 // The blank before every field but the first.
 static void put_gap(HloBuffer *out, size_t start) {
     if (out->size != start) hlo_put_char(out, ' ');
@@ -575,7 +570,7 @@ static bool says_nothing(const HloInstruction *inst, const HloAttr *attr) {
         const HloAccuracy *accuracy = attr->data;
         return !accuracy->is_tolerance && !accuracy->mode;
     }
-    case HLO_KIND_METADATA: return metadata_is_empty(attr->data);
+    case HLO_KIND_METADATA: return hlo_metadata_is_empty(attr->data);
     case HLO_KIND_FLOAT:
     case HLO_KIND_BOOLS:
     case HLO_KIND_DIM_LABELS:
