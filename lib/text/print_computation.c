@@ -95,6 +95,13 @@ static bool is_hidden(const Printer *p, const Frame *frame, const HloInstruction
     return p->options.compact_gte && inst->op == HLO_OP_GET_TUPLE_ELEMENT && inst != frame->comp->root;
 }
 
+// Hands over what is printed so far. Shapes are then no longer where they were printed.
+static void drain(Printer *p) {
+    size_t before = p->out->size;
+    hlo_buffer_drain(p->out);
+    if (p->spots && p->out->size < before) memset(p->spots, 0, SHAPE_SPOTS * sizeof *p->spots);
+}
+
 // Prints lines until the computation ends (NULL) or a body is due.
 static const HloComputation *put_lines(Printer *p, Frame *frame) {
     for (;;) {
@@ -113,7 +120,7 @@ static const HloComputation *put_lines(Printer *p, Frame *frame) {
         frame->in_line = body != NULL;
         if (body) return body;
         hlo_put_char(p->out, '\n');
-        if (p->size_limit == SIZE_MAX) hlo_buffer_drain(p->out);
+        if (p->size_limit == SIZE_MAX) drain(p);
     }
 }
 
