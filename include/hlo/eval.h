@@ -33,6 +33,7 @@ typedef struct HloEvalOptions {
     uint64_t seed;                  // of `rng`; 0: 42
     const HloEvalWatcher *watcher;  // borrowed; NULL: nobody
     const HloEvalFeeds *feeds;      // borrowed; NULL: infeeds fail
+    uint64_t *most_trips;           // gets the trips of the longest while, also when it is cut off; NULL: not asked
 } HloEvalOptions;
 
 // Computes the entry computation on one device. `args` are as many as it has parameters, of their shapes up to layout;

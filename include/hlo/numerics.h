@@ -29,7 +29,8 @@ HLO_MUST_USE HloStatus hlo_numerics_new(const HloModule *m, const HloNumericsOpt
 void hlo_numerics_free(HloNumerics *numerics);
 
 // Evaluates another version of the module on the same arguments. *same tells whether its results agree up to rounding;
-// if not, `report` (which may be NULL) gets what differs. A module whose entry takes or gives other shapes is not
+// if not, `report` (which may be NULL) gets what differs. A loop that makes far more trips than any did before, and
+// devices that wait in vain, are differences too. A module whose entry takes or gives other shapes is not
 // comparable: *same is then true.
 HLO_MUST_USE HloStatus hlo_numerics_compare(const HloNumerics *numerics, const HloModule *m, bool *same,
                                             HloBuffer *report);

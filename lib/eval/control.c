@@ -121,6 +121,7 @@ HLO_RULE(hlo_rule_while) {
         bool goes_on = false;
         status = holds(vm, hlo_called(inst, 1), state, &goes_on);
         if (!hlo_is_ok(status) || !goes_on) break;
+        if (trip >= vm->most_trips) vm->most_trips = trip + 1;
         if (limit && trip >= limit) {
             status =
                 hlo_error(HLO_RESOURCE_EXHAUSTED, "the loop is not over after %llu trips", (unsigned long long)limit);

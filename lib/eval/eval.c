@@ -94,6 +94,14 @@ static void free_world(HloWorld *world) {
     free(world->devices);
 }
 
+static uint64_t find_most_trips(const HloWorld *world) {
+    uint64_t most = 0;
+    for (int64_t k = 0; k < world->count; k++) {
+        if (world->devices[k].vm.most_trips > most) most = world->devices[k].vm.most_trips;
+    }
+    return most;
+}
+
 HloStatus hlo_eval_devices(const HloModule *m, const HloEvalOptions *options, int64_t replicas, int64_t partitions,
                            HloArena *arena, const HloLiteral *const *const *args, size_t count, HloLiteral **results) {
     enum { MAX_DEVICES = 1024 };
@@ -115,6 +123,7 @@ HloStatus hlo_eval_devices(const HloModule *m, const HloEvalOptions *options, in
         device->vm = (HloMachine){.m = m, .options = options, .live_bytes = &world.live_bytes, .device = device};
     }
     HloStatus status = hlo_world_run(&world), failure = take_failure(&world);
+    if (options->most_trips) *options->most_trips = find_most_trips(&world);
     if (hlo_is_ok(status))
         status = failure;
     else

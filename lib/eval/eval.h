@@ -169,7 +169,7 @@ struct HloMachine {
     HloMap rng_states;   // HloInstruction -> uint64_t[2]
     HloMap constants;    // HloInstruction -> HloDatum, one reference each
     size_t *live_bytes;  // of the data of all devices
-    uint64_t steps;
+    uint64_t steps, most_trips;
     size_t infed;                  // infeeds that it has taken
     int depth;                     // of nested computations
     struct HloDevice *device;      // the one it computes for

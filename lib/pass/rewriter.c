@@ -2,6 +2,7 @@
 
 #include "hlo/rewriter.h"
 #include "lib/pass/fusion_operands.h"
+#include "lib/pass/plant.h"
 
 HloRewriter hlo_rewriter(HloPassContext *cx, HloModule *m) {
     return (HloRewriter){.cx = cx, .m = m, .scratch = cx->scratch};
@@ -36,6 +37,7 @@ void hlo_rewriter_note(HloRewriter *rw, const char *rule, HloInstruction *old_in
         rw->cx->fuel->left--;
         rw->cx->fuel->was_used = true;
     }
+    hlo_plant_note(rw, rule, old_inst, new_inst);
     if (!log->on_rewrite) return;
     HloRewriteEvent event = {log->count, rw->cx->pass->name, rule, old_inst, new_inst};
     log->on_rewrite(log->data, &event);

@@ -1,6 +1,7 @@
 // Running pipelines: nesting, fixed points, filters, observers (pass chapter, §2 to §4).
 
 #include "hlo/pass.h"
+#include "lib/pass/plant.h"
 
 typedef struct Run {
     const HloElement *pipeline;
@@ -31,6 +32,7 @@ static HloStatus run_pass(Run *run, const HloPass *pass, const char *const *valu
                          .observers = run->runner->observers,
                          .observer_count = run->runner->observer_count};
     HloStatus status = pass->run(&cx, run->m, changed);
+    if (hlo_is_ok(status)) hlo_plant_spoil(&cx, run->m);
     hlo_arena_reset(&run->scratch);
     if (!hlo_is_ok(status)) return hlo_error_context(status, "%s", pass->name);
     if (*changed) {
