@@ -36,13 +36,10 @@ void hlo_buffer_free(HloBuffer *out);
 bool hlo_buffer_reserve(HloBuffer *out, size_t more);
 void hlo_put_slow(HloBuffer *out, const char *data, size_t size);
 
-// Writers of long texts call this where nothing behind them will be looked at again: a buffer with a drain hands over what
-// it holds, if that is much.
+// Hands over everything that a buffer with a drain holds. Writers of long texts do so when it is much and nothing behind
+// it will be looked at again: positions in the buffer start anew.
 enum { HLO_DRAIN_BYTES = 256 << 10 };
 void hlo_buffer_drain_now(HloBuffer *out);
-static inline void hlo_buffer_drain(HloBuffer *out) {
-    if (out->drain && out->size >= HLO_DRAIN_BYTES) hlo_buffer_drain_now(out);
-}
 
 static inline void hlo_put(HloBuffer *out, const char *data, size_t size) {
     if (out->capacity - out->size <= size) {

@@ -95,11 +95,11 @@ static bool is_hidden(const Printer *p, const Frame *frame, const HloInstruction
     return p->options.compact_gte && inst->op == HLO_OP_GET_TUPLE_ELEMENT && inst != frame->comp->root;
 }
 
-// Hands over what is printed so far. Shapes are then no longer where they were printed.
+// Lets go of what is printed. The places of shapes in it are then no more.
 static void drain(Printer *p) {
-    size_t before = p->out->size;
-    hlo_buffer_drain(p->out);
-    if (p->spots && p->out->size < before) memset(p->spots, 0, SHAPE_SPOTS * sizeof *p->spots);
+    if (!p->out->drain || p->out->size < HLO_DRAIN_BYTES || p->size_limit != SIZE_MAX) return;
+    hlo_buffer_drain_now(p->out);
+    if (p->spots) memset(p->spots, 0, SHAPE_SPOTS * sizeof *p->spots);
 }
 
 // Prints lines until the computation ends (NULL) or a body is due.
@@ -120,7 +120,7 @@ static const HloComputation *put_lines(Printer *p, Frame *frame) {
         frame->in_line = body != NULL;
         if (body) return body;
         hlo_put_char(p->out, '\n');
-        if (p->size_limit == SIZE_MAX) drain(p);
+        drain(p);
     }
 }
 

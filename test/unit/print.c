@@ -52,6 +52,37 @@ static void print_module_dump_form_hides_tuple_elements(void **state) {
               "}\n\n");
 }
 
+static HloStatus take(void *data, const char *text, size_t size) {
+    hlo_put(data, text, size);
+    return hlo_ok();
+}
+
+// Far more text than a buffer holds before it hands over, with shapes that come again and again.
+static void print_module_through_a_drain_gives_the_same_text(void **state) {
+    Fixture *f = *state;
+    HloPrintOptions options = hlo_print_default();
+    HloInstruction *sum = parameter(f, f->comp, hlo_shape_scalar(&f->m->shapes, HLO_F32), "p");
+    HloInstruction *other = parameter(f, f->comp, hlo_shape_scalar(&f->m->shapes, HLO_F64), "q");
+    for (int k = 0; k < 20000; k++) {
+        sum = add(f, sum, sum);
+        other = add(f, other, other);
+    }
+    hlo_computation_set_root(f->comp, sum);
+    hlo_module_set_entry(f->m, f->comp);
+    hlo_print_module(f->m, &options, &f->out);
+    HloBuffer taken = {0}, rest = {0};
+    HloDrain drain = {.take = take, .data = &taken};
+    rest.drain = &drain;
+    hlo_print_module(f->m, &options, &rest);
+    assert_true(drain.used);
+    assert_true(rest.size < f->out.size / 2);
+    hlo_put(&taken, rest.data, rest.size);
+    assert_true(hlo_is_ok(hlo_buffer_status(&taken)));
+    assert_string_equal(taken.data, f->out.data);
+    hlo_buffer_free(&taken);
+    hlo_buffer_free(&rest);
+}
+
 static void print_computation_alone_has_no_entry_word(void **state) {
     Fixture *f = *state;
     build_sum_of_pair(f);
@@ -182,6 +213,7 @@ static void put_groups_full_list_expands_meshes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(print_module_dump_form_hides_tuple_elements, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(print_module_through_a_drain_gives_the_same_text, set_up, tear_down),
         cmocka_unit_test_setup_teardown(print_computation_alone_has_no_entry_word, set_up, tear_down),
         cmocka_unit_test_setup_teardown(print_instruction_canonical_has_no_names, set_up, tear_down),
         cmocka_unit_test_setup_teardown(print_canonical_names_spare_control_predecessors, set_up, tear_down),
