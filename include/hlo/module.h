@@ -83,6 +83,9 @@ struct HloModule {
     size_t debug_row_count;
     HloStringView proto_rest;  // fields that only protocol buffers have, in binary form; text leaves them out
     HloVec owned_modules;      // HloModule *: modules inside this one, freed with it
+    // By computation id: its place in the protocol buffer that the module was read from. NULL: read from text.
+    const uint32_t *message_places;
+    size_t message_place_count;
 };
 
 // A new empty module; the caller frees it with hlo_module_free. NULL when memory runs out.

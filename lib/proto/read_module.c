@@ -61,6 +61,7 @@ static HloStatus check_signature(const HloProtoReader *r) {
 typedef struct Numbered {
     HloComputation *comp;
     int64_t id;
+    uint32_t place;  // in the message
 } Numbered;
 
 static int compare_numbered(const void *left, const void *right) {
@@ -74,13 +75,17 @@ static void add_computations(HloProtoReader *r) {
     Numbered *order = HLO_NEW_ARRAY(r->scratch, Numbered, count);
     for (size_t i = 0; i < count; i++) {
         int64_t id = r->proto->computations[i]->id;
-        order[i] = (Numbered){hlo_map_find(&r->computations, hlo_id_key((uint64_t)id)), id};
+        order[i] = (Numbered){hlo_map_find(&r->computations, hlo_id_key((uint64_t)id)), id, (uint32_t)i};
     }
     if (count > 1) qsort(order, count, sizeof *order, compare_numbered);
+    uint32_t *places = HLO_NEW_ARRAY(&r->m->arena, uint32_t, count);
     for (size_t i = 0; i < count; i++) {
         order[i].comp->id = (uint32_t)i;
+        places[i] = order[i].place;
         hlo_module_add(r->m, order[i].comp);
     }
+    r->m->message_places = places;
+    r->m->message_place_count = count;
 }
 
 static HloStatus read_computations(HloProtoReader *r) {

@@ -163,7 +163,7 @@ static HloStatus make_cuts(void *data) {
         a->cut->make(&rw, inst, a->places[k].way);
     }
     settle(&rw, &unused);
-    bool changed;
+    bool changed = false;
     return hlo_rewriter_finish(&rw, &changed);
 }
 

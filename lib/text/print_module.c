@@ -1,6 +1,8 @@
 // Whole modules: the header line, the order of computations, and the public entry points (printing chapter,
 // §1 to §3).
 
+#include <stdlib.h>
+
 #include "print.h"
 
 // ---- header line (§2) -----------------------------------------------------------------------------------
@@ -112,13 +114,29 @@ static HloComputation *next_callee(Walk *walk, HloBits entered) {
     return NULL;
 }
 
-// List order, except that a computation's callees come before it. The list of a parsed module is in this order already.
+static int compare_places(const void *left, const void *right) {
+    const HloComputation *a = *(HloComputation *const *)left, *b = *(HloComputation *const *)right;
+    const uint32_t *places = a->m->message_places;
+    return (places[a->id] > places[b->id]) - (places[a->id] < places[b->id]);
+}
+
+// List order, or that of the protocol buffer as long as the module has no other computations.
+static HloCompList given_order(const HloModule *m, HloArena *scratch) {
+    HloCompList list = hlo_module_list(m, scratch);
+    bool placed = m->message_places != NULL;
+    for (size_t i = 0; i < list.count; i++) placed = placed && list.items[i]->id < m->message_place_count;
+    if (placed && list.count > 1) qsort(list.items, list.count, sizeof *list.items, compare_places);
+    return list;
+}
+
+// As given, except that a computation's callees come before it. That of a parsed module is in this order already.
 static HloCompList canonical_order(const HloModule *m, HloArena *scratch) {
+    HloCompList given = given_order(m, scratch);
     HloCompList order = {HLO_NEW_ARRAY(scratch, HloComputation *, m->count), 0};
     HloBits entered = hlo_bits_new(scratch, m->computation_id_limit);
     HloVec stack = {0};
-    HLO_EACH_COMP(start, m) {
-        HloComputation *comp = hlo_bits_claim(entered, start->id) ? start : NULL;
+    for (size_t i = 0; i < given.count; i++) {
+        HloComputation *start = given.items[i], *comp = hlo_bits_claim(entered, start->id) ? start : NULL;
         while (comp || stack.count) {
             if (comp) {
                 Walk *walk = HLO_NEW(scratch, Walk);
