@@ -25,7 +25,7 @@ def run(folder):
         io = json.load(f)
     if not all(value['file'] for value in io['parameters'] + io['outputs']):
         return 'skipped', 'values are too large to be recorded'
-    options = argparse.Namespace(bin=common.programs(), timeout=LIMIT_S)
+    options = argparse.Namespace(bin=common.programs(), platform='cpu', timeout=LIMIT_S)
     return run_corpus.run_program(options, folder, 'module')
 
 
