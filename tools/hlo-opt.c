@@ -88,9 +88,7 @@ static HloStatus put_help(Run *run) {
         hlo_flags_topics(run->sets, HLO_COUNT(run->sets), &run->out);
         return hlo_ok();
     }
-    if (!hlo_flags_help(run->sets, HLO_COUNT(run->sets), topic, &run->out)) {
-        return hlo_error(HLO_INVALID_ARGUMENT, "no help topic '%s'; --help names them", topic);
-    }
+    HLO_TRY(hlo_flags_help_topic(run->sets, HLO_COUNT(run->sets), topic, &run->out));
     if (strcmp(topic, "xla") == 0) {
         hlo_put_char(&run->out, '\n');
         hlo_debug_options_help(&run->out, run->options.all);

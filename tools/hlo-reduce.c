@@ -67,10 +67,7 @@ static HloStatus read_flags(Run *run, HloVec *inputs) {
 
 static HloStatus put_help(Run *run) {
     const char *topic = run->options.help;
-    if (*topic) {
-        if (hlo_flags_help(run->sets, HLO_COUNT(run->sets), topic, &run->out)) return hlo_ok();
-        return hlo_error(HLO_INVALID_ARGUMENT, "no help topic '%s'; --help names them", topic);
-    }
+    if (*topic) return hlo_flags_help_topic(run->sets, HLO_COUNT(run->sets), topic, &run->out);
     hlo_put_string(&run->out,
                    "usage: hlo-reduce PREDICATE [--passes=PIPELINE | --platform=cpu] [-o FILE] FILE\n\n"
                    "Makes a module small while the predicate stays true of it, or of what the passes make of "

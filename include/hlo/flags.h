@@ -73,6 +73,9 @@ HLO_MUST_USE HloStatus hlo_flag_read_colour(const char *word, bool is_terminal, 
 // Appends the flags of a topic, or of all topics in order of first appearance ("all"); false when there is no such
 // topic.
 bool hlo_flags_help(const HloFlagSet *sets, size_t set_count, const char *topic, HloBuffer *out);
+// The same for a topic that a user asked for; INVALID_ARGUMENT when there is none.
+HLO_MUST_USE HloStatus hlo_flags_help_topic(const HloFlagSet *sets, size_t set_count, const char *topic,
+                                            HloBuffer *out);
 // Appends one flag and what it does.
 void hlo_flag_help(const HloFlag *flag, HloBuffer *out);
 // Appends a line for each topic with the names of its flags.

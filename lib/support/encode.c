@@ -7,17 +7,21 @@
 enum { GZIP_FORM = 15 + 16, MEMORY_LEVEL = 8 };  // the largest window in a gzip member, zlib's default memory
 enum { STEP_BYTES = 1 << 30 };                   // what one call of zlib is given: its counts have 32 bits
 
+// Gives zlib the next bytes when it has none left.
+static void feed(z_stream *stream, HloStringView *bytes) {
+    if (stream->avail_in || !bytes->size) return;
+    size_t size = bytes->size < STEP_BYTES ? bytes->size : STEP_BYTES;
+    stream->next_in = (Bytef *)(uintptr_t)bytes->data;
+    stream->avail_in = (uInt)size;
+    bytes->data += size;
+    bytes->size -= size;
+}
+
 // Feeds all bytes; zlib asks for room through `out`.
 static int deflate_all(z_stream *stream, HloBuffer *out, HloStringView bytes) {
     int result = Z_OK;
     while (result == Z_OK || result == Z_BUF_ERROR) {
-        if (!stream->avail_in && bytes.size) {
-            size_t size = bytes.size < STEP_BYTES ? bytes.size : STEP_BYTES;
-            stream->next_in = (Bytef *)(uintptr_t)bytes.data;
-            stream->avail_in = (uInt)size;
-            bytes.data += size;
-            bytes.size -= size;
-        }
+        feed(stream, &bytes);
         if (!hlo_buffer_reserve(out, 1 << 16)) return Z_MEM_ERROR;
         size_t room = out->capacity - out->size - 1;
         stream->next_out = (Bytef *)out->data + out->size;
@@ -49,13 +53,7 @@ static HloStatus inflate_all(z_stream *stream, HloBuffer *out, HloStringView byt
     size_t start = out->size;
     int result = Z_OK;
     while (result == Z_OK) {
-        if (!stream->avail_in && bytes.size) {
-            size_t size = bytes.size < STEP_BYTES ? bytes.size : STEP_BYTES;
-            stream->next_in = (Bytef *)(uintptr_t)bytes.data;
-            stream->avail_in = (uInt)size;
-            bytes.data += size;
-            bytes.size -= size;
-        }
+        feed(stream, &bytes);
         if (!hlo_buffer_reserve(out, 1 << 16)) return hlo_out_of_memory();
         size_t room = out->capacity - out->size - 1;
         stream->next_out = (Bytef *)out->data + out->size;

@@ -387,6 +387,11 @@ void hlo_flags_topics(const HloFlagSet *sets, size_t set_count, HloBuffer *out) 
     }
 }
 
+HloStatus hlo_flags_help_topic(const HloFlagSet *sets, size_t set_count, const char *topic, HloBuffer *out) {
+    if (hlo_flags_help(sets, set_count, topic, out)) return hlo_ok();
+    return hlo_error(HLO_INVALID_ARGUMENT, "no help topic '%s'; --help names them", topic);
+}
+
 // ---- words ----------------------------------------------------------------------------------------------
 
 HloStatus hlo_flag_choose(const char *flag, const char *word, const char *const *words, size_t count, size_t *out) {
