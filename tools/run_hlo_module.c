@@ -28,9 +28,13 @@ static const HloFlag flags[] = {
     FLAG("iterations", INT, iterations, "run", "N",
          "run N times (default 1); with a reference platform, on new arguments each time"),
     FLAG("num_replicas", INT, replicas, "run", "N",
-         "interpreter: replicas to simulate (default: what the module says)"),
+         "interpreter: replicas to simulate (default: what the module says, or its groups name)"),
     FLAG("num_partitions", INT, partitions, "run", "N",
-         "interpreter: partitions of each replica (default: what the module says)"),
+         "interpreter: partitions of each replica (default: what the module says, or its groups name)"),
+    FLAG("max-steps", INT, most_steps, "run", "N",
+         "interpreter: give up after N instructions (default: never), so that loops that do not end are told"),
+    FLAG("max-loop-trips", INT, most_trips, "run", "N", "interpreter: give up when a loop runs more than N times"),
+    FLAG("max-memory", INT, most_bytes, "run", "BYTES", "interpreter: give up when values need more than this"),
     FLAG("time", BOOL, time, "run", NULL, "tell on standard error how long compiling and running took"),
     FLAG("input", TEXTS, inputs, "values", "FILE|TEXT",
          "next argument: an .npy file or a literal such as 'f32[2] {1, 2}'"),
@@ -67,8 +71,9 @@ static HloStatus read_given(Run *run) {
 
 // Devices are as many as the flags say, or the module.
 static HloStatus count_devices(Run *run, const Options *given) {
-    run->options.replicas = given->replicas ? given->replicas : run->m->replica_count;
-    run->options.partitions = given->partitions ? given->partitions : run->m->num_partitions;
+    HLO_TRY(hlo_eval_count_devices(run->m, &run->options.replicas, &run->options.partitions));
+    if (given->replicas) run->options.replicas = given->replicas;
+    if (given->partitions) run->options.partitions = given->partitions;
     bool known = run->options.replicas >= 1 && run->options.partitions >= 1 && run->options.replicas <= 1024 &&
                  run->options.partitions <= 1024;
     if (known || !is_interpreter(run->options.platform)) return hlo_ok();
@@ -155,6 +160,9 @@ static HloStatus run_all(void *data) {
     HLO_TRY(hlo_flags_parse(&run->arena, run->sets, HLO_COUNT(run->sets), run->argc, run->argv, &files));
     HLO_TRY(hlo_debug_pass_filter(&run->debug, &run->runner.filter));
     if (run->options.help) return put_help(run);
+    const Options *o = &run->options;
+    if (o->most_steps < 0 || o->most_trips < 0 || o->most_bytes < 0)
+        return hlo_error(HLO_INVALID_ARGUMENT, "--max-steps, --max-loop-trips and --max-memory must not be negative");
     if (!*run->options.platform) return hlo_error(HLO_INVALID_ARGUMENT, "Must pass --platform flag.");
     HLO_TRY(check_platform(run->options.platform));
     bool has_reference = *run->options.reference && strcmp(run->options.reference, "default") != 0;

@@ -48,4 +48,8 @@ HLO_MUST_USE HloStatus hlo_eval_devices(const HloModule *m, const HloEvalOptions
                                         int64_t partitions, HloArena *arena, const HloLiteral *const *const *args,
                                         size_t count, HloLiteral **results);
 
+// How many devices a module is for: what it says, or more where the groups and pairs of its collectives name more (a text
+// without num_partitions, replica_groups={{0,1}}: two). Groups too large to be written down do not count. OUT_OF_MEMORY.
+HLO_MUST_USE HloStatus hlo_eval_count_devices(const HloModule *m, int64_t *replicas, int64_t *partitions);
+
 #endif

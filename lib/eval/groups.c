@@ -79,3 +79,64 @@ HloStatus hlo_find_party(HloDevice *device, const HloInstruction *inst, HloArena
     if (!found) return hlo_error(HLO_INVALID_ARGUMENT, "this device is in none of its groups");
     return hlo_ok();
 }
+
+// ---- how many there are ---------------------------------------------------------------------------------
+
+// One past the largest id that the instruction names.
+static int64_t count_named(HloArena *arena, const HloInstruction *inst) {
+    const HloGroups *groups = hlo_data(inst, HLO_ATTR_REPLICA_GROUPS);
+    const HloIntLists *pairs = hlo_data(inst, HLO_ATTR_SOURCE_TARGET_PAIRS);
+    HloIntLists lists = pairs ? *pairs : (HloIntLists){NULL, 0};
+    if (groups && !hlo_groups_expand(arena, groups, &lists)) return 0;
+    int64_t most = -1;
+    for (size_t k = 0; k < lists.count; k++) {
+        for (size_t i = 0; i < lists.lists[k].count; i++) {
+            int64_t id = lists.lists[k].data[i];
+            if (id > most && id < INT64_MAX) most = id;
+        }
+    }
+    return most + 1;
+}
+
+static void make_room(const HloInstruction *inst, int64_t named, int64_t *replicas, int64_t *partitions) {
+    switch (mode_of(inst)) {
+    case CROSS_REPLICA:
+    case REPLICA_AND_PARTITION:
+        if (named > *replicas) *replicas = named;
+        return;
+    case CROSS_PARTITION:
+        if (named > *partitions) *partitions = named;
+        return;
+    case FLATTENED:
+        if (named / *replicas >= *partitions) *partitions = (named - 1) / *replicas + 1;
+        return;
+    }
+}
+
+typedef struct Count {
+    const HloModule *m;
+    HloArena arena;
+    int64_t replicas, partitions;
+} Count;
+
+static HloStatus count_devices(void *data) {
+    Count *count = data;
+    HLO_EACH_COMP(comp, count->m) {
+        HLO_EACH_INST(inst, comp) {
+            int64_t named = count_named(&count->arena, inst);
+            if (named > 0) make_room(inst, named, &count->replicas, &count->partitions);
+        }
+    }
+    return hlo_ok();
+}
+
+HloStatus hlo_eval_count_devices(const HloModule *m, int64_t *replicas, int64_t *partitions) {
+    Count count = {.m = m, .replicas = m->replica_count, .partitions = m->num_partitions};
+    if (count.replicas < 1) count.replicas = 1;
+    if (count.partitions < 1) count.partitions = 1;
+    HloStatus status = hlo_guarded((HloArena *const[]){&count.arena, NULL}, count_devices, &count);
+    hlo_arena_free(&count.arena);
+    *replicas = count.replicas;
+    *partitions = count.partitions;
+    return status;
+}

@@ -139,15 +139,17 @@ static HloStatus open_numerics(void *data) {
 }
 
 HloStatus hlo_numerics_new(const HloModule *m, const HloNumericsOptions *options, HloNumerics **out) {
-    if (m->replica_count > MOST_DEVICES || m->num_partitions > MOST_DEVICES / m->replica_count) {
+    int64_t replicas, partitions;
+    HLO_TRY(hlo_eval_count_devices(m, &replicas, &partitions));
+    if (replicas > MOST_DEVICES || partitions > MOST_DEVICES / replicas) {
         return hlo_error(HLO_UNIMPLEMENTED, "a module for more than %d devices is not evaluated", MOST_DEVICES);
     }
     HloNumerics *n = calloc(1, sizeof *n);
     if (!n) return hlo_out_of_memory();
     n->options = *options;
     if (!options->limits.steps) n->options.limits.steps = MOST_STEPS;
-    n->replicas = m->replica_count;
-    n->partitions = m->num_partitions;
+    n->replicas = replicas;
+    n->partitions = partitions;
     HloStatus status = hlo_guarded((HloArena *const[]){&n->arena, NULL}, open_numerics, &(Opening){n, m});
     if (hlo_is_ok(status))
         *out = n;

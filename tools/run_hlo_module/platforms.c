@@ -136,9 +136,10 @@ static HloStatus run_interpreter(Run *run, HloLiteral ***out) {
     const HloLiteral *const **args = HLO_NEW_ARRAY(&run->arena, const HloLiteral *const *, count);
     for (size_t d = 0; d < count; d++) args[d] = (const HloLiteral *const *)run->arguments;
     *out = HLO_NEW_ARRAY(&run->arena, HloLiteral *, count);
+    HloEvalLimits limits = {(uint64_t)options->most_steps, (uint64_t)options->most_trips, (size_t)options->most_bytes};
     double start = seconds();
-    HLO_TRY(hlo_eval_devices(run->m, &(HloEvalOptions){.feeds = &feeds}, options->replicas, options->partitions,
-                             &run->arena, args, run->argument_count, *out));
+    HLO_TRY(hlo_eval_devices(run->m, &(HloEvalOptions){.limits = limits, .feeds = &feeds}, options->replicas,
+                             options->partitions, &run->arena, args, run->argument_count, *out));
     if (options->time) fprintf(stderr, "... ran in %.6fs.\n", seconds() - start);
     return hlo_ok();
 }

@@ -17,6 +17,7 @@ typedef struct Options {
     HloVec inputs, expected, infeeds;  // const char *
     bool print_literals, run_passes, time, random_init, first_difference, isolate;
     int64_t iterations, replicas, partitions;
+    int64_t most_steps, most_trips, most_bytes;  // of the interpreter; 0: no limit
     double abs, rel;
 } Options;
 
