@@ -43,9 +43,9 @@ static HloArenaBlock *map_pages(size_t bytes) {
     return block;
 }
 
-// Zeroed memory on a huge page boundary; NULL when the system has none. What the alignment leaves over at both ends
-// goes back at once.
-static HloArenaBlock *map_huge_pages(size_t bytes) {
+// Zeroed memory on a huge page boundary, with huge pages for the first `huge_bytes`; NULL when the system has none. What
+// the alignment leaves over at both ends goes back at once.
+static HloArenaBlock *map_huge_pages(size_t bytes, size_t huge_bytes) {
     size_t mapped_bytes = (bytes + HUGE_PAGE_BYTES - 1) & ~(size_t)(HUGE_PAGE_BYTES - 1);
     if (mapped_bytes < bytes || mapped_bytes > SIZE_MAX - HUGE_PAGE_BYTES) return NULL;
     char *start =
@@ -55,7 +55,7 @@ static HloArenaBlock *map_huge_pages(size_t bytes) {
     if (before) munmap(start, before);
     munmap(start + before + mapped_bytes, HUGE_PAGE_BYTES - before);
     HloArenaBlock *block = (HloArenaBlock *)(void *)(start + before);
-    madvise(block, mapped_bytes, MADV_HUGEPAGE);  // a wish: without huge pages all works the same
+    madvise(block, huge_bytes, MADV_HUGEPAGE);  // a wish: without huge pages all works the same
     block->mapped_bytes = mapped_bytes;
     return block;
 }
@@ -64,7 +64,7 @@ static HloArenaBlock *new_block(size_t size_bytes, bool expected) {
     if (size_bytes > SIZE_MAX - sizeof(HloArenaBlock)) return NULL;
     size_t bytes = sizeof(HloArenaBlock) + size_bytes;
     bool huge = size_bytes >= 2 * HUGE_PAGE_BYTES || expected;
-    HloArenaBlock *block = huge                          ? map_huge_pages(bytes)
+    HloArenaBlock *block = huge                          ? map_huge_pages(bytes, expected ? bytes : bytes / 2)
                            : bytes >= LEAST_MAPPED_BYTES ? map_pages(bytes)
                                                          : calloc(1, bytes);
     if (block) block->size_bytes = (block->mapped_bytes ? block->mapped_bytes : bytes) - sizeof *block;
