@@ -50,7 +50,7 @@ static inline HloModule *read_text(HloStringView text, size_t memory_limit_bytes
 
 // Whether all constants may be printed in full: `{...}` of any size reads in no time but takes long to write out.
 static inline bool has_small_constants(const HloModule *m) {
-    int64_t left = 1 << 16;
+    int64_t left = 1 << 11;
     HLO_EACH_COMP(comp, m) {
         for (const HloInstruction *inst = comp->first; inst; inst = inst->next) {
             const HloLiteral *literal = inst->op == HLO_OP_CONSTANT ? hlo_constant(inst) : NULL;
