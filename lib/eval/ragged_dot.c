@@ -26,6 +26,13 @@ static const int64_t *group_sizes(const Ragged *r, int64_t list) {
     return r->sizes + (r->many_lists ? list * r->groups : 0);
 }
 
+// The sum of the first `count` sizes, which wraps.
+static int64_t running_total(const int64_t *sizes, int64_t count) {
+    uint64_t total = 0;
+    for (int64_t g = 0; g < count; g++) total += (uint64_t)sizes[g];
+    return (int64_t)total;
+}
+
 // The first group whose running total of sizes exceeds `at`; -1 behind the last one.
 static int64_t group_at(const Ragged *r, int64_t list, int64_t at) {
     const int64_t *sizes = group_sizes(r, list);
@@ -35,6 +42,12 @@ static int64_t group_at(const Ragged *r, int64_t list, int64_t at) {
         if ((int64_t)total > at) return g;
     }
     return -1;
+}
+
+// Whether `at` lies between the running totals before and after `group`; with negative sizes it may for several.
+static bool is_in_group(const Ragged *r, int64_t list, int64_t group, int64_t at) {
+    const int64_t *sizes = group_sizes(r, list);
+    return running_total(sizes, group) <= at && at < running_total(sizes, group + 1);
 }
 
 // Position of `row` (over the batch and the rows) along the ragged dimension, and the list of sizes it looks up.
@@ -57,7 +70,7 @@ static void sum_row(const Ragged *r, const char *a, const char *b, int64_t row, 
     for (int64_t k = 0; k < r->n.inner; k++) {
         if (r->form == RAGGED_INNER) {
             int64_t list, position = split_position(r, batch * r->n.inner + k, &list);
-            if (group_at(r, list, position) != group) continue;
+            if (!is_in_group(r, list, group, position)) continue;
         }
         kernel(count, acc, a + (row * r->n.inner + k) * unit, b + (k * r->n.columns + at) * unit);
     }
@@ -68,7 +81,9 @@ static int64_t matrix_of(const Ragged *r, int64_t row) {
     int64_t batch = row / r->n.rows, list, position;
     switch (r->form) {
     case RAGGED_INNER: return batch;
-    case RAGGED_BATCH: position = split_position(r, batch, &list); return group_at(r, list, position) < 0 ? -1 : batch;
+    case RAGGED_BATCH:
+        position = split_position(r, batch, &list);
+        return position < running_total(group_sizes(r, list), r->groups) ? batch : -1;
     case RAGGED_ROWS:
         position = split_position(r, row, &list);
         int64_t group = group_at(r, list, position);
