@@ -28,11 +28,22 @@ typedef struct HloEvalFeeds {
     void *data;
 } HloEvalFeeds;
 
+// A custom call that the caller computes, also in place of one that the interpreter knows. `result` has the instruction's
+// shape and is zeroed; its arrays get their elements in row-major order, whatever the layout. Operands and result belong
+// to the interpreter and do not outlive the call. A failure ends the evaluation and is told with the instruction.
+typedef struct HloCustomCall {
+    const char *target;  // custom_call_target
+    HloStatus (*compute)(void *data, const HloInstruction *inst, const HloLiteral *const *args, HloLiteral *result);
+    void *data;
+} HloCustomCall;
+
 typedef struct HloEvalOptions {
     HloEvalLimits limits;
     uint64_t seed;                  // of `rng`; 0: 42
     const HloEvalWatcher *watcher;  // borrowed; NULL: nobody
     const HloEvalFeeds *feeds;      // borrowed; NULL: infeeds fail
+    const HloCustomCall *custom_calls;  // borrowed; the first of a target counts
+    size_t custom_call_count;
     uint64_t *most_trips;           // gets the trips of the longest while, also when it is cut off; NULL: not asked
 } HloEvalOptions;
 

@@ -1,12 +1,11 @@
-// fft, cholesky, triangular-solve, random bits, and custom calls that are known.
+// fft, cholesky, triangular-solve, random bits, and the routines of linear algebra behind custom calls.
 //
 // The numerical work is that of lib/numerics, whose matrices are column-major: they are turned on the way in and out.
 // Source: the interpreter chapter, §5.5, §6.7 and §8.2.
 
 #include <stdlib.h>
 
-#include "lib/eval/eval.h"
-#include "lib/numerics/lapack.h"
+#include "lib/eval/linalg.h"
 
 // Swaps the last two dimensions of the `rows` × `columns` matrices from one buffer to another.
 static void turn(const HloShape *shape, const char *from, int64_t rows, int64_t columns, char *to, size_t bytes) {
@@ -153,7 +152,7 @@ HLO_RULE(hlo_rule_rng_bit_generator) {
     return hlo_ok();
 }
 
-// ---- custom calls ---------------------------------------------------------------------------------------
+// ---- routines of custom calls ---------------------------------------------------------------------------
 
 static HloDatum **leaves_of(HloDatum **datum) {
     return (*datum)->elements ? (*datum)->elements : datum;
@@ -172,7 +171,7 @@ static HloStatus turn_results(HloMachine *vm, size_t matrix_rank, HloDatum **lea
     return hlo_ok();
 }
 
-static HloStatus run_lapack(HloMachine *vm, const HloLapack *call, HloDatum **args, HloDatum **out) {
+HloStatus hlo_run_routine(HloMachine *vm, const HloLapack *call, HloDatum **args, HloDatum **out) {
     HloDatum **leaves = leaves_of(out), *other = NULL;
     size_t count = (*out)->elements ? (*out)->shape->rank : 1, rank = args[0]->shape->rank;
     const HloDatum *data = args[call->data];
@@ -212,23 +211,7 @@ static bool find_eigh(const HloInstruction *inst, HloLapack *call) {
     return true;
 }
 
-static bool find_routine(const HloInstruction *inst, const char *target, HloLapack *call) {
-    if (strcmp(target, "Eigh") == 0) return hlo_operand_count(inst) && find_eigh(inst, call);
-    return hlo_lapack_find(inst, call);
-}
-
-HLO_RULE(hlo_rule_custom_call) {
-    HloLapack call;
-    const char *target = hlo_text(inst, HLO_ATTR_CUSTOM_CALL_TARGET);
-    if (hlo_frontend_attribute(inst, "xla.sdy.manual_axes")) {
-        if (strcmp(target, "xla.sdy.GlobalToLocalShape") == 0) return hlo_rule_global_to_local(vm, inst, args, out);
-        if (strcmp(target, "xla.sdy.LocalToGlobalShape") == 0) return hlo_rule_local_to_global(vm, inst, args, out);
-    }
-    if (hlo_is_sharding_annotation(inst)) return hlo_rule_first_operand(vm, inst, args, out);
-    if (strcmp(target, "TopK") == 0 && hlo_shape_is_tuple(inst->shape)) return hlo_rule_topk(vm, inst, args, out);
-    if (!find_routine(inst, target, &call)) {
-        return hlo_error(HLO_UNIMPLEMENTED, "custom call target \"%s\" is not known", target);
-    }
-    HLO_TRY(hlo_datum_new_like(vm, inst->shape, out));
-    return run_lapack(vm, &call, args, out);
+bool hlo_find_routine(const HloInstruction *inst, HloLapack *call) {
+    if (strcmp(hlo_text(inst, HLO_ATTR_CUSTOM_CALL_TARGET), "Eigh") != 0) return hlo_lapack_find(inst, call);
+    return hlo_operand_count(inst) && find_eigh(inst, call);
 }

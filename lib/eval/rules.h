@@ -55,6 +55,8 @@ HLO_RULE(hlo_rule_cholesky);
 HLO_RULE(hlo_rule_triangular_solve);
 HLO_RULE(hlo_rule_fft);
 HLO_RULE(hlo_rule_rng_bit_generator);
+
+// custom_call.c
 HLO_RULE(hlo_rule_custom_call);
 
 // collectives.c
