@@ -136,3 +136,55 @@ HLO_RULE(hlo_rule_get_dimension_size) {
     hlo_convert(HLO_S64, &size, inst->shape->type, (*out)->data, 1);
     return hlo_ok();
 }
+
+// Between an array and its alive elements one behind the other.
+static void pack_alive(const HloDatum *array, char *dense, bool back) {
+    HloBox box = {.rank = array->shape->rank};
+    int64_t step = 1;
+    hlo_row_steps(array->shape, back ? box.to_step : box.from_step);
+    for (size_t d = box.rank; d-- > 0; step *= box.size[d]) {
+        box.size[d] = hlo_datum_size(array, d);
+        (back ? box.from_step : box.to_step)[d] = step;
+    }
+    if (back)
+        hlo_box_copy(&box, dense, array->data, array->element_bytes);
+    else
+        hlo_box_copy(&box, array->data, dense, array->element_bytes);
+}
+
+static int64_t count_alive(const HloDatum *array) {
+    int64_t count = 1;
+    for (size_t d = 0; d < array->shape->rank; d++) count *= hlo_datum_size(array, d);
+    return count;
+}
+
+// The operands behind the first.
+static HloStatus read_sizes(const HloShape *shape, HloDatum *const *args, int64_t *sizes) {
+    for (size_t d = 0; d < shape->rank; d++) {
+        bool fixed = !shape->dynamic || !shape->dynamic[d];
+        sizes[d] = hlo_datum_int(args[d + 1], 0);
+        if (sizes[d] >= 0 && sizes[d] <= shape->dims[d] && (!fixed || sizes[d] == shape->dims[d])) continue;
+        return hlo_error(HLO_INVALID_ARGUMENT, "size %lld does not fit dimension %zu of %s%lld", (long long)sizes[d], d,
+                         fixed ? "" : "at most ", (long long)shape->dims[d]);
+    }
+    return hlo_ok();
+}
+
+// The alive elements, in their order, in an array with the sizes that the operands say.
+HLO_RULE(hlo_rule_dynamic_reshape) {
+    int64_t sizes[HLO_EVAL_RANK], count = count_alive(args[0]);
+    HLO_TRY(read_sizes(inst->shape, args, sizes));
+    HLO_TRY(hlo_datum_new(vm, inst->shape, out));
+    HLO_TRY(hlo_datum_set_sizes(*out, sizes));
+    if (count_alive(*out) != count) {
+        return hlo_error(HLO_INVALID_ARGUMENT, "%lld elements do not fill sizes for %lld", (long long)count,
+                         (long long)count_alive(*out));
+    }
+    memset((*out)->data, 0, (size_t)(*out)->count * (*out)->element_bytes);
+    char *dense = malloc((size_t)count * args[0]->element_bytes + 1);
+    if (!dense) return hlo_out_of_memory();
+    pack_alive(args[0], dense, false);
+    pack_alive(*out, dense, true);
+    free(dense);
+    return hlo_ok();
+}

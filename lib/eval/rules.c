@@ -62,6 +62,7 @@ HloRule hlo_eval_rule(HloOpcode op) {
         [HLO_OP_OUTFEED] = hlo_rule_outfeed,
         [HLO_OP_SET_DIMENSION_SIZE] = hlo_rule_set_dimension_size,
         [HLO_OP_GET_DIMENSION_SIZE] = hlo_rule_get_dimension_size,
+        [HLO_OP_DYNAMIC_RESHAPE] = hlo_rule_dynamic_reshape,
         [HLO_OP_COLLECTIVE_PERMUTE_START] = hlo_rule_collective,
         [HLO_OP_ALL_REDUCE_DONE] = hlo_rule_collective_done,
         [HLO_OP_ALL_GATHER_DONE] = hlo_rule_collective_done,

@@ -79,6 +79,7 @@ HLO_RULE(hlo_rule_local_to_global);
 // dynamic.c
 HLO_RULE(hlo_rule_set_dimension_size);
 HLO_RULE(hlo_rule_get_dimension_size);
+HLO_RULE(hlo_rule_dynamic_reshape);
 
 // async.c
 HLO_RULE(hlo_rule_async_start);
