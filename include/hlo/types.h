@@ -82,5 +82,7 @@ bool hlo_type_find(const char *text, size_t size, HloType *out);
 // finite value for FINITE types. Every value of every type but f64 and f32 is exact in double.
 double hlo_float_decode(HloType type, uint64_t bits);
 uint64_t hlo_float_encode(HloType type, double value);
+// The largest finite value of a float type.
+double hlo_float_max(HloType type);
 
 #endif

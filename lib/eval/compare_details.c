@@ -119,6 +119,7 @@ static void put_suggestions(HloBuffer *out, const HloCompareDetails *d, HloError
     for (size_t k = 0; k < rounded.suggested_count; k++) {
         hlo_putf(out, "\n  Option %zu: ErrorSpec{%g, %g}", k + 1, rounded.suggested[k].abs, rounded.suggested[k].rel);
     }
+    hlo_put_char(out, '\n');
 }
 
 void hlo_details_put(HloBuffer *out, const HloCompareDetails *d, HloErrorBounds bounds, int64_t count) {

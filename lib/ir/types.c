@@ -219,3 +219,7 @@ uint64_t hlo_float_encode(HloType type, double value) {
     bool unsigned_zero = info->specials == HLO_SPECIALS_FNUZ && (code == 0 || code == sign_bit(info));
     return code | (signbit(value) && !unsigned_zero ? sign_bit(info) : 0);
 }
+
+double hlo_float_max(HloType type) {
+    return hlo_float_decode(type, largest_finite_code(hlo_type_info(type)));
+}

@@ -57,21 +57,22 @@ HloStatus compare_platforms(Run *run) {
 // Before and after the CPU's passes; then the compiled result, when the passes change nothing.
 HloStatus find_difference(Run *run) {
     bool found = false;
+    HloErrorBounds bounds = bounds_of(run);
+    bounds.detailed = false;
     HLO_TRY(make_arguments(run, 0));
     const HloLiteral *const *arguments = (const HloLiteral *const *)run->arguments;
     HloModule *after = hlo_module_clone(run->m);
     if (!after) return hlo_out_of_memory();
     HloStatus status = lower(run, after);
     if (hlo_is_ok(status))
-        status =
-            hlo_find_first_difference(run->m, after, arguments, run->argument_count, bounds_of(run), &run->out, &found);
+        status = hlo_find_first_difference(run->m, after, arguments, run->argument_count, bounds, &run->out, &found);
     hlo_module_free(after);
     run->failures += found;
     if (!hlo_is_ok(status) || found || is_interpreter(run->options.platform)) return status;
     HloLiteral *compiled = NULL, *interpreted = NULL;
     HLO_TRY(run_once(run, "interpreter", &interpreted));
     HLO_TRY(run_once(run, run->options.platform, &compiled));
-    status = hlo_literal_compare(interpreted, compiled, bounds_of(run));
+    status = hlo_literal_compare(interpreted, compiled, bounds);
     if (hlo_status_code(status) != HLO_INVALID_ARGUMENT) return status;
     hlo_putf(&run->out, "the compiled result differs:\n%s\n", hlo_status_message(status));
     hlo_status_free(status);
