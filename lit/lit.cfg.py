@@ -20,6 +20,9 @@ config.test_exec_root = os.path.join(os.path.dirname(programs), 'lit')
 llvm_tools = [d for d in (f'/usr/lib/llvm-{v}/bin' for v in range(30, 18, -1)) if os.path.isdir(d)]
 config.environment['PATH'] = os.pathsep.join([programs] + [os.environ['PATH']] + llvm_tools)
 config.environment['XLA_FLAGS'] = ''
+# Where comparisons leave the values that differ.
+os.makedirs(config.test_exec_root, exist_ok=True)
+config.environment['TEST_UNDECLARED_OUTPUTS_DIR'] = config.test_exec_root
 for name in ('ASAN_OPTIONS', 'UBSAN_OPTIONS', 'LSAN_OPTIONS', 'TMPDIR'):
     if name in os.environ:
         config.environment[name] = os.environ[name]

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #include "hlo/infer.h"
 #include "hlo/listing.h"
@@ -16,11 +17,13 @@
 static const HloFlag flags[] = {
     FLAG("platform", TEXT, platform, "run", "NAME", "where to run: cpu (compiled) or interpreter"),
     FLAG("reference_platform", TEXT, reference, "run", "NAME",
-         "run there too, on the same arguments, and compare; `default` is the interpreter"),
+         "run there too, on the same arguments, and compare; `default` is the interpreter, nothing is none"),
     FLAG("input_format", TEXT, format, "run", "FORMAT",
          "format of the module: hlo, txt, pb or pbtxt; default: its extension"),
     FLAG("run_test_hlo_passes", BOOL, run_passes, "run", NULL,
          "run the pass pipeline on modules without a schedule (default true)"),
+    FLAG("run_reference_hlo_passes", BOOL, run_reference_passes, "run", NULL,
+         "the same on the reference platform (default true)"),
     FLAG("find-first-difference", BOOL, first_difference, "run", NULL,
          "interpret the module before and after the CPU's passes and name the first instruction whose value differs"),
     FLAG("isolate_instructions", BOOL, isolate, "run", NULL,
@@ -37,12 +40,16 @@ static const HloFlag flags[] = {
     FLAG("max-memory", INT, most_bytes, "run", "BYTES", "interpreter: give up when values need more than this"),
     FLAG("time", BOOL, time, "run", NULL, "tell on standard error how long compiling and running took"),
     FLAG("input", TEXTS, inputs, "values", "FILE|TEXT",
-         "next argument: an .npy file or a literal such as 'f32[2] {1, 2}'"),
+         "next argument: a literal such as 'f32[2] {1, 2}', or a file with one: .npy, .txt, .pb (LiteralProto)"),
     FLAG("input_literals_file", TEXT, input_literals, "values", "FILE",
          "arguments of each iteration, as the message RunHloModuleLiterals, binary or text"),
-    FLAG("infeed", TEXTS, infeeds, "values", "TEXT", "interpreter: next value that an infeed gets, a literal"),
+    FLAG("infeed", TEXTS, infeeds, "values", "FILE|TEXT", "interpreter: next value that an infeed gets, as in --input"),
     FLAG("random_init_input_literals", BOOL, random_init, "values", NULL,
          "make arguments up (default true); otherwise they are zeros"),
+    FLAG("use_large_float_range", BOOL, large_floats, "values", NULL,
+         "make up floats of all magnitudes: powers of two of either sign"),
+    FLAG("different_random_seeds", BOOL, different_seeds, "values", NULL,
+         "interpreter: seed `rng` with the number of the iteration instead of 42"),
     FLAG("inputs-dir", TEXT, inputs_dir, "values", "DIR", "argument number N is DIR/N.npy"),
     FLAG("expect", TEXTS, expected, "values", "FILE", "next leaf of the expected result, an .npy file"),
     FLAG("expect-dir", TEXT, expect_dir, "values", "DIR", "leaf number N of the expected result is DIR/N.npy"),
@@ -51,6 +58,8 @@ static const HloFlag flags[] = {
     FLAG("print_literals", BOOL, print_literals, "output", NULL, "print arguments and result"),
     FLAG("output_literals_file", TEXT, output_literals, "output", "FILE",
          "write arguments and results of each iteration as a binary RunHloModuleLiterals"),
+    FLAG("outfeed-dir", TEXT, outfeed_dir, "output", "DIR",
+         "interpreter: write what outfeeds send to DIR/0.npy, DIR/1.npy, …"),
     FLAG("output-dir", TEXT, output_dir, "output", "DIR", "write the result's leaves to DIR/0.npy, DIR/1.npy, …"),
     FLAG("debug_options_file", TEXT, debug_options_file, "xla", "FILE",
          "read compiler options from FILE; XLA_FLAGS and --xla_… win over it"),
@@ -58,71 +67,90 @@ static const HloFlag flags[] = {
      "explain a topic's flags, or those of all topics"},
 };
 
+// The literals live in a module of their own: they serve all files.
 static HloStatus read_given(Run *run) {
     HloBuffer bytes = {0};
     const char *path = run->options.input_literals;
-    if (!path) return hlo_ok();
+    if (!path || !*path) return hlo_ok();
+    run->given_home = hlo_module_new("literals");
+    if (!run->given_home) return hlo_out_of_memory();
     HloStatus status = hlo_file_read(path, &bytes);
-    if (hlo_is_ok(status))
-        status = hlo_run_literals_read((HloStringView){bytes.data, bytes.size}, path, run->m, &run->given);
+    if (hlo_is_ok(status)) {
+        HloStringView view = {bytes.data ? bytes.data : "", bytes.size};
+        status = hlo_run_literals_read(view, path, run->given_home, &run->given);
+    } else {
+        status = hlo_error_context(status, "Failed to deserialize input literals from file %s", path);
+    }
     hlo_buffer_free(&bytes);
     return status;
 }
 
 // Devices are as many as the flags say, or the module.
-static HloStatus count_devices(Run *run, const Options *given) {
+static HloStatus count_devices(Run *run) {
+    int64_t replicas = run->options.replicas, partitions = run->options.partitions;
     HLO_TRY(hlo_eval_count_devices(run->m, &run->options.replicas, &run->options.partitions));
-    if (given->replicas) run->options.replicas = given->replicas;
-    if (given->partitions) run->options.partitions = given->partitions;
+    if (replicas) run->options.replicas = replicas;
+    if (partitions) run->options.partitions = partitions;
     bool known = run->options.replicas >= 1 && run->options.partitions >= 1 && run->options.replicas <= 1024 &&
                  run->options.partitions <= 1024;
     if (known || !is_interpreter(run->options.platform)) return hlo_ok();
     return hlo_error(HLO_INVALID_ARGUMENT, "replicas and partitions must be between 1 and 1024");
 }
 
-static HloStatus run_module(Run *run, HloModule *m) {
-    run->m = m;
-    run->random = (HloRandom){1};
-    run->values = (HloVec){0};
-    run->given = (HloRunLiterals){0};
-    warn_of_elided(m);
-    HLO_TRY(read_given(run));
-    HloStatus status = run->options.isolate            ? isolate_instructions(run)
-                       : run->options.first_difference ? find_difference(run)
-                       : *run->options.reference       ? compare_platforms(run)
-                                                       : run_and_show(run);
-    if (hlo_is_ok(status)) status = write_values(run);
-    return status;
+static bool compares(const Run *run) {
+    return run->options.reference && !run->options.first_difference;
+}
+
+static HloStatus load(Run *run, const char *path, HloModuleList *modules) {
+    HLO_TRY(hlo_modules_load(path, &run->load, modules));
+    if (!modules->count) return hlo_error(HLO_INVALID_ARGUMENT, "the file holds no module");
+    run->m = modules->items[0];
+    run->snapshot = modules->snapshot;
+    warn_of_elided(run->m);
+    HLO_TRY(count_devices(run));
+    if (!compares(run)) return hlo_ok();
+    return add_line(hlo_verify_module(run->m, &(HloVerifyOptions){.allow_mixed_precision = true}), "(on HloRunner)");
+}
+
+static HloStatus run_module(Run *run, HloStatus loaded) {
+    if (compares(run)) return compare_platforms(run, loaded);
+    HLO_TRY(loaded);
+    return run->options.isolate            ? isolate_instructions(run)
+           : run->options.first_difference ? find_difference(run)
+                                           : run_and_show(run);
 }
 
 static HloStatus run_file(Run *run, const char *path) {
-    HloModuleList modules;
+    HloModuleList modules = {0};
     const Options given = run->options;
-    run->path = path;
+    run->snapshot = (HloSnapshot){0};
+    run->random = (HloRandom){1, run->options.large_floats, !run->options.random_init};
+    run->values = (HloVec){0};
     run->load.format = run->options.format;
-    HLO_TRY(hlo_modules_load(path, &run->load, &modules));
-    run->snapshot = modules.snapshot;
-    HloStatus status = modules.count ? hlo_ok() : hlo_error(HLO_INVALID_ARGUMENT, "the file holds no module");
-    run->m = modules.count ? modules.items[0] : NULL;
-    if (hlo_is_ok(status)) status = count_devices(run, &given);
-    if (hlo_is_ok(status)) status = run_module(run, run->m);
+    HloStatus status = run_module(run, load(run, path, &modules));
+    if (hlo_is_ok(status)) status = write_values(run);
     run->options = given;
     hlo_module_list_free(&modules);
     return status;
 }
 
+static HloStatus announce(Run *run, const char *path) {
+    hlo_putf(&run->out, "\n ** Running %s** \n", path);
+    return flush(run);
+}
+
 // A file that fails does not keep the others from running, when there are several.
 static HloStatus run_files(Run *run, const HloVec *files) {
+    bool alone = files->count == 1;
     if (!files->count) return hlo_error(HLO_INVALID_ARGUMENT, "Input HLO file missing.");
-    if (files->count == 1) return run_file(run, files->items[0]);
     for (size_t k = 0; k < files->count; k++) {
-        if (!*run->options.reference) hlo_putf(&run->out, "\n ** Running %s** \n", (const char *)files->items[k]);
+        if (!alone || compares(run)) HLO_TRY(announce(run, files->items[k]));
         HloStatus status = run_file(run, files->items[k]);
+        if (alone) return status;
         HLO_TRY(flush(run));
-        if (hlo_is_ok(status)) continue;
-        fprintf(stderr, "%s: %s\n", hlo_code_name(hlo_status_code(status)), hlo_status_message(status));
+        tell(status);
+        run->failures += !hlo_is_ok(status);
         hlo_status_free(status);
-        run->failures++;
     }
     return hlo_ok();
 }
@@ -137,17 +165,28 @@ static HloStatus put_help(Run *run) {
 static HloStatus check_platform(const char *name) {
     HloPlatform platform;
     if (is_interpreter(name)) return hlo_ok();
-    HLO_TRY(hlo_platform_find(name, &platform));
+    HloStatus status = hlo_platform_find(name, &platform);
+    bool known = hlo_is_ok(status) && platform != HLO_PLATFORM_TRANSFORMS;
+    hlo_status_free(status);
+    if (!known)
+        return hlo_error(HLO_INVALID_ARGUMENT, "Unknown platform name %s; expected cpu, host or interpreter", name);
     if (platform == HLO_PLATFORM_CPU) return hlo_ok();
     return hlo_error(HLO_UNIMPLEMENTED, "platform %s cannot run modules", name);
+}
+
+static HloStatus check_platforms(const Options *options) {
+    if (!*options->platform) return hlo_error(HLO_INVALID_ARGUMENT, "Must pass --platform flag.");
+    HLO_TRY(check_platform(options->platform));
+    bool has_reference = options->reference && *options->reference && strcasecmp(options->reference, "default") != 0;
+    return has_reference ? check_platform(options->reference) : hlo_ok();
 }
 
 static HloStatus run_all(void *data) {
     Run *run = data;
     HloVec files = {0};
     run->options = (Options){.platform = "",
-                             .reference = "",
                              .run_passes = true,
+                             .run_reference_passes = true,
                              .random_init = true,
                              .iterations = 1,
                              .abs = 0.001,
@@ -163,10 +202,8 @@ static HloStatus run_all(void *data) {
     const Options *o = &run->options;
     if (o->most_steps < 0 || o->most_trips < 0 || o->most_bytes < 0)
         return hlo_error(HLO_INVALID_ARGUMENT, "--max-steps, --max-loop-trips and --max-memory must not be negative");
-    if (!*run->options.platform) return hlo_error(HLO_INVALID_ARGUMENT, "Must pass --platform flag.");
-    HLO_TRY(check_platform(run->options.platform));
-    bool has_reference = *run->options.reference && strcmp(run->options.reference, "default") != 0;
-    if (has_reference) HLO_TRY(check_platform(run->options.reference));
+    HLO_TRY(check_platforms(&run->options));
+    HLO_TRY(read_given(run));
     return run_files(run, &files);
 }
 
@@ -181,12 +218,11 @@ int main(int argc, char **argv) {
         else
             hlo_status_free(written);
     }
-    if (!hlo_is_ok(status)) {
-        fprintf(stderr, "%s: %s\n", hlo_code_name(hlo_status_code(status)), hlo_status_message(status));
-    }
+    tell(status);
     int code = !hlo_is_ok(status) ? 1 : run.failures ? 255 : 0;
     hlo_status_free(status);
     hlo_buffer_free(&run.out);
+    if (run.given_home) hlo_module_free(run.given_home);
     hlo_arena_free(&run.arena);
     return code;
 }

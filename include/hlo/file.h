@@ -15,6 +15,9 @@ HLO_MUST_USE HloStatus hlo_file_read(const char *path, HloBuffer *out);
 // reported like any failed write if the program ignores SIGPIPE.
 HLO_MUST_USE HloStatus hlo_file_write(const char *path, HloStringView text);
 
+// The same for a file that is not there yet: ALREADY_EXISTS when anything has its name, which is then left alone.
+HLO_MUST_USE HloStatus hlo_file_write_new(const char *path, HloStringView text);
+
 // The same, piece by piece. Nothing is there before hlo_file_finish, except on devices, pipes and standard output.
 typedef struct HloFileWriter HloFileWriter;
 // Begins; the caller ends it with hlo_file_finish or hlo_file_abandon. The path is borrowed until then.

@@ -23,9 +23,9 @@ HLO_MUST_USE HloStatus hlo_npy_print(const HloLiteral *literal, HloBuffer *out);
 HLO_MUST_USE HloStatus hlo_npy_read(HloArena *arena, const char *path, const HloShape *shape, HloLiteral **out);
 
 // A value of any shape as files DIR/N.npy, one per array leaf in order. Reading fills the leaves of `value` from
-// number *next on and moves it behind the last; writing starts at 0 and makes the folder when there is none.
+// number *next on and moves it behind the last; writing likewise, and it makes the folder when there is none.
 HLO_MUST_USE HloStatus hlo_npy_read_folder(HloArena *arena, const char *dir, HloLiteral *value, size_t *next);
-HLO_MUST_USE HloStatus hlo_npy_write_folder(HloArena *scratch, const char *dir, HloLiteral *value);
+HLO_MUST_USE HloStatus hlo_npy_write_folder(HloArena *scratch, const char *dir, HloLiteral *value, size_t *next);
 
 // The array leaves of a value in order, as HloLiteral *.
 HloVec hlo_literal_leaves(HloArena *arena, HloLiteral *value);

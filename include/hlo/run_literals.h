@@ -24,4 +24,9 @@ HLO_MUST_USE HloStatus hlo_run_literals_read(HloStringView bytes, const char *fi
 // Appends the binary form.
 HLO_MUST_USE HloStatus hlo_run_literals_write(HloRunLiterals literals, HloBuffer *out);
 
+// One value as a binary LiteralProto: appended, and read into the module's arena and tables.
+HLO_MUST_USE HloStatus hlo_literal_message_write(const HloLiteral *literal, HloBuffer *out);
+HLO_MUST_USE HloStatus hlo_literal_message_read(HloStringView bytes, const char *file_name, HloModule *m,
+                                                const HloLiteral **out);
+
 #endif

@@ -47,7 +47,7 @@ static void widen(HloCompareDetails *d, double abs, double rel) {
 
 // Up to one significant digit.
 static double rounded_up(double x) {
-    if (x == 0 || isinf(x)) return x;
+    if (x <= 0 || isinf(x)) return x;
     double unit = pow(10, floor(log10(x)));
     return ceil(x / unit - 1e-9) * unit;
 }

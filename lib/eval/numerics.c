@@ -80,7 +80,7 @@ static void fill_small(HloRandom *random, HloLiteral *literal) {
 }
 
 static HloStatus make_arguments(HloNumerics *n, int round) {
-    HloRandom random = {n->options.seed % 2147483646 + (n->options.seed ? 0 : 1)};
+    HloRandom random = {.state = n->options.seed % 2147483646 + (n->options.seed ? 0 : 1)};
     if (!random.state) random.state = 1;
     n->rounds[round].args = HLO_NEW_ARRAY(&n->arena, HloLiteral *, n->parameter_count);
     for (size_t k = 0; k < n->parameter_count; k++) {

@@ -10,7 +10,8 @@
 enum { MODULUS = 2147483647, DEFAULT_SEED = 42 };
 
 static uint64_t draw(HloMachine *vm) {
-    if (!vm->random) vm->random = vm->options->seed % (MODULUS - 1) + (vm->options->seed ? 1 : DEFAULT_SEED);
+    if (!vm->random) vm->random = (vm->options->seed ? vm->options->seed : DEFAULT_SEED) % MODULUS;
+    if (!vm->random) vm->random = 1;
     vm->random = vm->random * 16807 % MODULUS;
     return vm->random - 1;  // below MODULUS - 1
 }

@@ -11,6 +11,7 @@
 
 #include "hlo/module.h"
 #include "hlo/random_inputs.h"
+#include "lib/proto/literal_order.h"
 
 // What the uses of a value ask of it.
 typedef struct Wish {
@@ -217,6 +218,15 @@ static void fill_distinct(HloRandom *random, HloLiteral *literal, HloArena *scra
     store_ints(literal, values);
 }
 
+// Values are drawn in the order in which they lie in memory.
+static HloStatus sort_by_layout(HloLiteral *literal, HloArena *scratch) {
+    HloLiteral *sorted;
+    if (hlo_order_is_plain(literal->shape)) return hlo_ok();
+    HLO_TRY(hlo_literal_reorder(scratch, literal, true, &sorted));
+    memcpy(literal->data, sorted->data, literal->size_bytes);
+    return hlo_ok();
+}
+
 static HloStatus fill_leaf(HloRandom *random, HloLiteral *literal, const Wish *wish, HloArena *scratch) {
     HloType type = literal->shape->type;
     bool integer = hlo_type_is_integral(type) && type != HLO_PRED;
@@ -225,15 +235,15 @@ static HloStatus fill_leaf(HloRandom *random, HloLiteral *literal, const Wish *w
     if (bounded + distinct + wish->constant > 1) {
         return hlo_error(HLO_UNIMPLEMENTED, "Conflicting operand generation constraints.");
     }
-    if (bounded)
-        fill_indices(random, literal, wish, scratch);
-    else if (distinct)
-        fill_distinct(random, literal, scratch);
-    else if (wish->constant && !literal->shape->rank && !hlo_type_is_complex(type))
+    if (wish->constant && !literal->shape->rank && !hlo_type_is_complex(type))
         hlo_literal_set_double(literal, 0, wish->value);
+    else if (bounded && !random->zeros)
+        fill_indices(random, literal, wish, scratch);
+    else if (distinct && !random->zeros)
+        fill_distinct(random, literal, scratch);
     else
         hlo_random_fill(random, literal);
-    return hlo_ok();
+    return sort_by_layout(literal, scratch);
 }
 
 static HloStatus fill_parameter(HloRandom *random, const HloInstruction *parameter, HloArena *arena,

@@ -55,20 +55,36 @@ static double draw_float(HloRandom *random) {
     return (double)(u * (0.2f - -0.1f) + -0.1f);
 }
 
-static double draw_double(HloRandom *random) {
+static double draw_double(HloRandom *random, double from, double to) {
     double low = (double)draw(random), high = (double)draw(random);
     double u = (low + high * 2147483646.0) / (2147483646.0 * 2147483646.0);
-    return u * (0.2 - -0.1) + -0.1;
+    return u * (to - from) + from;
+}
+
+// A power of two of either sign, its exponent anywhere in the range of the type; now and then a special value.
+static double draw_large(HloRandom *random, HloType type) {
+    static const double specials[] = {0.0, -0.0, 1, -1, INFINITY, -INFINITY};
+    const HloTypeInfo *info = hlo_type_info(type);
+    int lowest = (info->specials == HLO_SPECIALS_SCALE ? 0 : 1) - info->bias, highest = ilogb(hlo_float_max(type));
+    float chance = (float)draw(random) / 2147483648.0f;
+    if (chance < 1e-6f * (float)HLO_COUNT(specials)) return specials[(draw(random) + 1) % HLO_COUNT(specials)];
+    double sign = draw(random) % 2 ? 1 : -1;
+    double value = sign * pow(2, draw_double(random, lowest, highest));
+    return type == HLO_F64 ? value : (double)(float)value;
+}
+
+// The bounds of f64 are those of f32, as in the reference.
+static double draw_value(HloRandom *random, HloType type) {
+    if (random->large_floats) return draw_large(random, type);
+    return type == HLO_F64 ? draw_double(random, -0.1f, 0.2f) : draw_float(random);
 }
 
 static void fill_array(HloRandom *random, HloLiteral *literal) {
     HloType type = literal->shape->type;
     int bits = hlo_type_bits(type);
     for (int64_t at = 0; at < literal->elem_count; at++) {
-        if (type == HLO_F64) {
-            hlo_literal_set_double(literal, at, draw_double(random));
-        } else if (hlo_type_is_float(type) && bits >= 6) {
-            hlo_literal_set_double(literal, at, draw_float(random));
+        if (hlo_type_is_float(type) && bits >= 6) {
+            hlo_literal_set_double(literal, at, draw_value(random, type));
         } else if (type == HLO_PRED) {
             hlo_literal_set_bits(literal, at, bits32(random) & 1);
         } else {
@@ -83,12 +99,12 @@ static void fill_array(HloRandom *random, HloLiteral *literal) {
 
 // All real parts come before all imaginary parts.
 static void fill_complex(HloRandom *random, HloLiteral *literal) {
-    bool wide = literal->shape->type == HLO_C128;
+    HloType part = hlo_type_complex_part(literal->shape->type);
     for (int64_t at = 0; at < literal->elem_count; at++) {
-        hlo_literal_set_complex(literal, at, wide ? draw_double(random) : draw_float(random), 0);
+        hlo_literal_set_complex(literal, at, draw_value(random, part), 0);
     }
     for (int64_t at = 0; at < literal->elem_count; at++) {
-        double imag = wide ? draw_double(random) : draw_float(random);
+        double imag = draw_value(random, part);
         hlo_literal_set_complex(literal, at, hlo_literal_double(literal, at), imag);
     }
 }
@@ -99,7 +115,7 @@ typedef struct Step {
 } Step;
 
 static void fill_leaf(HloRandom *random, HloLiteral *literal) {
-    if (!hlo_shape_is_array(literal->shape)) return;
+    if (!hlo_shape_is_array(literal->shape) || random->zeros) return;
     if (hlo_type_is_complex(literal->shape->type)) {
         fill_complex(random, literal);
     } else {

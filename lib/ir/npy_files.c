@@ -38,16 +38,17 @@ HloStatus hlo_npy_read_folder(HloArena *arena, const char *dir, HloLiteral *valu
     return hlo_ok();
 }
 
-HloStatus hlo_npy_write_folder(HloArena *scratch, const char *dir, HloLiteral *value) {
+HloStatus hlo_npy_write_folder(HloArena *scratch, const char *dir, HloLiteral *value, size_t *next) {
     if (mkdir(dir, 0777) != 0 && errno != EEXIST) return hlo_error_errno("cannot create %s", dir);
     HloVec leaves = hlo_literal_leaves(scratch, value);
     for (size_t k = 0; k < leaves.count; k++) {
         HloBuffer data = {0};
         HloStatus status = hlo_npy_print(leaves.items[k], &data);
-        const char *path = hlo_arena_printf(scratch, "%s/%zu.npy", dir, k);
+        const char *path = hlo_arena_printf(scratch, "%s/%zu.npy", dir, *next);
         if (hlo_is_ok(status)) status = hlo_file_write(path, (HloStringView){data.data, data.size});
         hlo_buffer_free(&data);
         HLO_TRY(status);
+        ++*next;
     }
     return hlo_ok();
 }

@@ -13,7 +13,15 @@ typedef struct ReadTask {
     HloModule *m;
     HloArena scratch;
     HloRunLiterals literals;
+    const HloLiteral *literal;  // where one is asked for
 } ReadTask;
+
+static HloProtoReader *new_reader(ReadTask *task) {
+    HloProtoReader *r = HLO_NEW(&task->scratch, HloProtoReader);
+    *r =
+        (HloProtoReader){.m = task->m, .arena = &task->m->arena, .scratch = &task->scratch, .shapes = &task->m->shapes};
+    return r;
+}
 
 // The bytes as one kind of message, in the binary form or in text. A message that is empty is none.
 static void *try_message(ReadTask *task, const HloMessageType *type, bool text) {
@@ -68,9 +76,7 @@ static HloStatus read_all(void *data) {
     const Xla__RunHloModuleLiterals *message = find_message(task);
     if (!message)
         return hlo_error(HLO_INVALID_ARGUMENT, "Failed to deserialize input literals from file %s", task->file_name);
-    HloProtoReader *r = HLO_NEW(&task->scratch, HloProtoReader);
-    *r =
-        (HloProtoReader){.m = task->m, .arena = &task->m->arena, .scratch = &task->scratch, .shapes = &task->m->shapes};
+    HloProtoReader *r = new_reader(task);
     HloRunValues *items = HLO_NEW_ARRAY(r->arena, HloRunValues, message->n_iterations);
     for (size_t k = 0; k < message->n_iterations; k++) {
         HLO_TRY(hlo_error_context(read_iteration(r, message->iterations[k], items + k), "%s: iterations[%zu]",
@@ -80,11 +86,30 @@ static HloStatus read_all(void *data) {
     return hlo_ok();
 }
 
+static HloStatus read_one(void *data) {
+    ReadTask *task = data;
+    Xla__LiteralProto *message = try_message(task, &xla__literal_proto__descriptor, false);
+    if (!message) return hlo_error(HLO_INVALID_ARGUMENT, "%s: not a LiteralProto", task->file_name);
+    return hlo_error_context(read_value(new_reader(task), message, &task->literal), "%s", task->file_name);
+}
+
+static HloStatus read_task(ReadTask *task, HloStatus (*read)(void *)) {
+    HloStatus status = hlo_guarded((HloArena *const[]){&task->m->arena, &task->scratch, NULL}, read, task);
+    hlo_arena_free(&task->scratch);
+    return status;
+}
+
 HloStatus hlo_run_literals_read(HloStringView bytes, const char *file_name, HloModule *m, HloRunLiterals *out) {
     ReadTask task = {.bytes = bytes, .file_name = file_name, .m = m};
-    HloStatus status = hlo_guarded((HloArena *const[]){&m->arena, &task.scratch, NULL}, read_all, &task);
-    hlo_arena_free(&task.scratch);
+    HloStatus status = read_task(&task, read_all);
     if (hlo_is_ok(status)) *out = task.literals;
+    return status;
+}
+
+HloStatus hlo_literal_message_read(HloStringView bytes, const char *file_name, HloModule *m, const HloLiteral **out) {
+    ReadTask task = {.bytes = bytes, .file_name = file_name, .m = m};
+    HloStatus status = read_task(&task, read_one);
+    if (hlo_is_ok(status)) *out = task.literal;
     return status;
 }
 
@@ -94,6 +119,7 @@ typedef struct WriteTask {
     HloArena arena;
     HloProtoWriter writer;
     HloRunLiterals literals;
+    const HloLiteral *literal;  // where one is written
     HloBuffer *out;
 } WriteTask;
 
@@ -108,6 +134,13 @@ static Xla__RunHloModuleIterationLiterals *write_iteration(HloProtoWriter *w, co
     return to;
 }
 
+static HloStatus finish_message(WriteTask *task, const void *message) {
+    HloStatus failure = task->writer.failure;
+    task->writer.failure = hlo_ok();
+    HLO_TRY(failure);
+    return hlo_wire_write(message, task->out);
+}
+
 static HloStatus write_all(void *data) {
     WriteTask *task = data;
     HloProtoWriter *w = &task->writer;
@@ -117,17 +150,26 @@ static HloStatus write_all(void *data) {
     for (size_t k = 0; k < task->literals.count; k++) {
         message->iterations[k] = write_iteration(w, task->literals.items + k);
     }
-    HloStatus failure = w->failure;
-    w->failure = hlo_ok();
-    HLO_TRY(failure);
-    return hlo_wire_write(message, task->out);
+    return finish_message(task, message);
+}
+
+static HloStatus write_one(void *data) {
+    WriteTask *task = data;
+    return finish_message(task, hlo_write_literal(&task->writer, task->literal));
+}
+
+static HloStatus write_task(WriteTask *task, HloStatus (*write)(void *)) {
+    task->writer = (HloProtoWriter){.arena = &task->arena};
+    HloStatus status = hlo_guarded((HloArena *const[]){&task->arena, NULL}, write, task);
+    hlo_status_free(task->writer.failure);
+    hlo_arena_free(&task->arena);
+    return status;
 }
 
 HloStatus hlo_run_literals_write(HloRunLiterals literals, HloBuffer *out) {
-    WriteTask task = {.literals = literals, .out = out};
-    task.writer = (HloProtoWriter){.arena = &task.arena};
-    HloStatus status = hlo_guarded((HloArena *const[]){&task.arena, NULL}, write_all, &task);
-    hlo_status_free(task.writer.failure);
-    hlo_arena_free(&task.arena);
-    return status;
+    return write_task(&(WriteTask){.literals = literals, .out = out}, write_all);
+}
+
+HloStatus hlo_literal_message_write(const HloLiteral *literal, HloBuffer *out) {
+    return write_task(&(WriteTask){.literal = literal, .out = out}, write_one);
 }

@@ -165,6 +165,26 @@ HloStatus hlo_file_write(const char *path, HloStringView text) {
     return status;
 }
 
+static HloStatus link_new(const char *temporary, const char *path) {
+    if (link(temporary, path) == 0) return hlo_ok();
+    if (errno == EEXIST) return hlo_error(HLO_ALREADY_EXISTS, "'%s' is there already", path);
+    return hlo_error_errno("cannot create '%s'", path);
+}
+
+HloStatus hlo_file_write_new(const char *path, HloStringView text) {
+    char *temporary = NULL;
+    int fd = -1;
+    HloStatus status = open_temporary(path, 0666, &temporary, &fd);
+    if (hlo_is_ok(status)) {
+        status = write_all(fd, path, text);
+        if (close(fd) != 0 && hlo_is_ok(status)) status = hlo_error_errno("cannot write '%s'", path);
+        if (hlo_is_ok(status)) status = link_new(temporary, path);
+        unlink(temporary);
+    }
+    free(temporary);
+    return status;
+}
+
 const char *hlo_file_extension(const char *path) {
     const char *base = strrchr(path, '/');
     const char *dot = strrchr(base ? base + 1 : path, '.');

@@ -263,7 +263,7 @@ typedef struct Values {
 } Values;
 
 static HloStatus make_values(Values *values, const HloModule *m) {
-    HloRandom random = {1};
+    HloRandom random = {.state = 1};
     values->count = hlo_parameter_count(m->entry);
     values->args = HLO_NEW_ARRAY(&values->arena, HloLiteral *, values->count);
     for (size_t k = 0; k < values->count; k++) {

@@ -26,7 +26,7 @@ static const char *const outcome_names[OUTCOMES] = {
 
 typedef struct Isolation {
     Run *run;
-    const char *reference;  // "": none
+    bool has_reference;
     HloStatus first_failure;
     int64_t totals[OUTCOMES][OUTCOMES];  // by test result, then by reference result
 } Isolation;
@@ -49,6 +49,14 @@ static void add_row(Isolation *iso, Outcome reference, Outcome test, const char 
     hlo_putf(&iso->run->out, " %-21s| %-21s| %-30s| %s\n", outcome_names[reference], outcome_names[test], name, status);
 }
 
+static HloStatus run_reference(Run *run, HloLiteral **result) {
+    Side side;
+    HLO_TRY(reference_side(run, &side));
+    HloStatus status = run_once(run, &side, result);
+    hlo_module_free(side.m);
+    return status;
+}
+
 // The module at hand is the instruction's.
 static void run_isolated(Isolation *iso, const char *name) {
     Run *run = iso->run;
@@ -59,16 +67,17 @@ static void run_isolated(Isolation *iso, const char *name) {
         keep_first(iso, status);
         return;
     }
-    status = run_once(run, run->options.platform, &result);
-    Outcome test = outcome_of(status, RAN), reference = *iso->reference ? DID_NOT_RUN : SKIPPED;
+    Side side = test_side(run);
+    status = run_once(run, &side, &result);
+    Outcome test = outcome_of(status, RAN), reference = iso->has_reference ? DID_NOT_RUN : SKIPPED;
     keep_first(iso, status);
-    if (*iso->reference && run->m->entry->root->op != HLO_OP_CUSTOM_CALL) {
-        status = run_once(run, iso->reference, &expected);
+    if (iso->has_reference && run->m->entry->root->op != HLO_OP_CUSTOM_CALL) {
+        status = run_reference(run, &expected);
         reference = outcome_of(status, RAN);
         keep_first(iso, status);
     }
     if (test == RAN && reference == RAN) {
-        status = hlo_literal_compare(expected, result, bounds_of(run));
+        status = compare_results(run, expected, result);
         test = hlo_is_ok(status) ? MATCHED : MISMATCH;
         keep_first(iso, status);
     }
@@ -109,7 +118,7 @@ static bool claim_text(Run *run, HloMap *seen, const HloModule *m) {
 
 HloStatus isolate_instructions(Run *run) {
     const char *reference = run->options.reference;
-    Isolation iso = {run, strcmp(reference, "default") == 0 ? "interpreter" : reference, hlo_ok(), {{0}}};
+    Isolation iso = {run, reference && *reference, hlo_ok(), {{0}}};
     HloModule *whole = run->m;
     HloVec found = hlo_isolated_instructions(whole, &run->arena);
     HloMap seen = {0};

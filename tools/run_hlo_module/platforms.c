@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <time.h>
 
 #include "hlo/infer.h"
@@ -13,21 +14,27 @@ double seconds(void) {
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-static HloStatus run_executable(Run *run, const HloLlvm *llvm, HloExecutable *executable, int64_t times,
-                                HloLiteral **result) {
+Side test_side(const Run *run) {
+    return (Side){run->options.platform, run->m, run->debug, run->options.run_passes, false};
+}
+
+// ---- compiled -------------------------------------------------------------------------------------------
+
+static HloStatus run_executable(Run *run, const Side *side, const HloLlvm *llvm, HloExecutable *executable,
+                                int64_t times, HloLiteral **result) {
     const HloLiteral *const *arguments = (const HloLiteral *const *)run->arguments;
     // Written before the run too: a run that does not come back leaves its arguments.
-    HLO_TRY(hlo_dump_snapshot(run->dump, run->m, arguments, run->argument_count, NULL));
+    HLO_TRY(hlo_dump_snapshot(run->dump, side->m, arguments, run->argument_count, NULL));
     for (int64_t k = 0; k < times; k++) {
         double start = seconds();
         HLO_TRY(llvm->execute(executable, arguments, run->argument_count, &run->arena, result));
         if (run->options.time) fprintf(stderr, "... ran in %.6fs.\n", seconds() - start);
     }
-    return hlo_dump_snapshot(run->dump, run->m, arguments, run->argument_count, *result);
+    return hlo_dump_snapshot(run->dump, side->m, arguments, run->argument_count, *result);
 }
 
-static HloStatus compile_and_run(Run *run, HloModule *m, const HloBufferAssignment *buffers, int64_t times,
-                                 HloLiteral **result) {
+static HloStatus compile_and_run(Run *run, const Side *side, HloModule *m, const HloBufferAssignment *buffers,
+                                 int64_t times, HloLiteral **result) {
     const HloLlvm *llvm;
     HloExecutable *executable;
     HLO_TRY(hlo_llvm_open(&llvm));
@@ -35,14 +42,18 @@ static HloStatus compile_and_run(Run *run, HloModule *m, const HloBufferAssignme
     double start = seconds();
     HLO_TRY(llvm->compile(m, buffers, &executable));
     if (run->options.time) fprintf(stderr, "... compiled in %.6fs.\n", seconds() - start);
-    HloStatus status = run_executable(run, llvm, executable, times, result);
+    HloStatus status = run_executable(run, side, llvm, executable, times, result);
     llvm->executable_free(executable);
     return status;
 }
 
-HloStatus lower(Run *run, HloModule *m) {
-    HloCpuRun cpu = {&run->debug, &run->runner, run->dump, !run->options.run_passes};
-    if (!m->is_scheduled && run->options.run_passes) {
+static HloCpuRun cpu_run(Run *run, const Side *side) {
+    return (HloCpuRun){&side->debug, &run->runner, run->dump, !side->run_passes};
+}
+
+HloStatus lower(Run *run, const Side *side, HloModule *m) {
+    HloCpuRun cpu = cpu_run(run, side);
+    if (!m->is_scheduled && side->run_passes) {
         HLO_TRY(hlo_verify_module(m, &(HloVerifyOptions){.allow_mixed_precision = true}));
     }
     hlo_dump_begin(run->dump, m);
@@ -50,25 +61,25 @@ HloStatus lower(Run *run, HloModule *m) {
     return hlo_cpu_optimize(&cpu, m);
 }
 
-static HloStatus lower_and_run(Run *run, HloModule *m, int64_t times, HloLiteral **result) {
-    HloCpuRun cpu = {&run->debug, &run->runner, run->dump, !run->options.run_passes};
+static HloStatus lower_and_run(Run *run, const Side *side, HloModule *m, int64_t times, HloLiteral **result) {
+    HloCpuRun cpu = cpu_run(run, side);
     HloBufferAssignment *buffers;
-    HLO_TRY(lower(run, m));
+    HLO_TRY(lower(run, side, m));
     HLO_TRY(hlo_cpu_finish_schedule(&cpu, m));
     HLO_TRY(hlo_cpu_place_buffers(&cpu, m, &buffers));
-    HloStatus status = compile_and_run(run, m, buffers, times, result);
+    HloStatus status = compile_and_run(run, side, m, buffers, times, result);
     hlo_buffer_assignment_free(buffers);
     return status;
 }
 
-// Runs the module `times` times on one device; it is changed.
-static HloStatus run_compiled(Run *run, HloModule *m, int64_t times, HloLiteral **result) {
+// Runs a module `times` times on one device; `m` is changed, and is the side's own or a copy of it.
+static HloStatus run_compiled(Run *run, const Side *side, HloModule *m, int64_t times, HloLiteral **result) {
     const HloPassObserver *observer = NULL;
-    HLO_TRY(hlo_dump_new(&run->debug, hlo_stream_sink(stdout), hlo_stream_sink(stderr), &run->dump));
+    HLO_TRY(hlo_dump_new(&side->debug, hlo_stream_sink(stdout), hlo_stream_sink(stderr), &run->dump));
     HloStatus status = hlo_dump_observe(run->dump, &run->runner, &observer);
     run->runner.observers = &observer;
     run->runner.observer_count = observer != NULL;
-    if (hlo_is_ok(status)) status = lower_and_run(run, m, times, result);
+    if (hlo_is_ok(status)) status = lower_and_run(run, side, m, times, result);
     run->runner.observer_count = 0;
     hlo_dump_free(run->dump);
     run->dump = NULL;
@@ -89,8 +100,10 @@ void warn_of_elided(const HloModule *m) {
                 count == 1 ? " is" : "s are");
 }
 
+// ---- interpreted ----------------------------------------------------------------------------------------
+
 bool is_interpreter(const char *platform) {
-    return strcmp(platform, "interpreter") == 0;
+    return strcasecmp(platform, "interpreter") == 0;
 }
 
 // Several devices are given the same arguments; the result of each is shown.
@@ -106,33 +119,15 @@ static HloStatus show_results(Run *run, HloLiteral *const *results) {
     return hlo_ok();
 }
 
-static HloStatus show_outfed(void *data, int64_t replica, int64_t partition, const HloLiteral *value) {
-    Run *run = data;
-    hlo_putf(&run->out, "outfeed of replica %lld, partition %lld: ", (long long)replica, (long long)partition);
-    print_literal(run, value);
-    return hlo_ok();
-}
-
-static HloStatus read_infeeds(Run *run, HloEvalFeeds *feeds) {
-    const HloVec *texts = &run->options.infeeds;
-    const HloLiteral **values = HLO_NEW_ARRAY(&run->arena, const HloLiteral *, texts->count);
-    for (size_t k = 0; k < texts->count; k++) {
-        HloLiteral *literal;
-        HloStatus status = hlo_parse_literal(&run->arena, &run->m->shapes, hlo_view(texts->items[k]), &literal);
-        HLO_TRY(hlo_error_context(status, "infeed %zu", k + 1));
-        values[k] = literal;
-    }
-    *feeds = (HloEvalFeeds){.infeeds = values, .infeed_count = texts->count, .outfed = show_outfed, .data = run};
-    return hlo_ok();
-}
-
 // No passes and no buffers: every instruction as it stands, on all devices.
-static HloStatus run_interpreter(Run *run, HloLiteral ***out) {
+static HloStatus run_interpreter(Run *run, const Side *side, HloLiteral ***out) {
     const Options *options = &run->options;
     size_t count = (size_t)(options->replicas * options->partitions);
     HloEvalFeeds feeds;
-    HLO_TRY(hlo_verify_module(run->m, &(HloVerifyOptions){.allow_mixed_precision = true}));
+    HLO_TRY(hlo_verify_module(side->m, &(HloVerifyOptions){.allow_mixed_precision = true}));
     HLO_TRY(read_infeeds(run, &feeds));
+    run->next_outfed = 0;
+    feeds.outfed = side->is_reference ? NULL : take_outfed;
     const HloLiteral *const **args = HLO_NEW_ARRAY(&run->arena, const HloLiteral *const *, count);
     for (size_t d = 0; d < count; d++) args[d] = (const HloLiteral *const *)run->arguments;
     *out = HLO_NEW_ARRAY(&run->arena, HloLiteral *, count);
@@ -144,17 +139,17 @@ static HloStatus run_interpreter(Run *run, HloLiteral ***out) {
     return hlo_ok();
 }
 
-// One run on a platform, of a copy of the module; the result of the first device.
-HloStatus run_once(Run *run, const char *platform, HloLiteral **result) {
-    if (is_interpreter(platform)) {
+// One run; the result is that of the first device.
+HloStatus run_once(Run *run, const Side *side, HloLiteral **result) {
+    if (is_interpreter(side->platform)) {
         HloLiteral **results;
-        HLO_TRY(run_interpreter(run, &results));
+        HLO_TRY(run_interpreter(run, side, &results));
         *result = results[0];
         return hlo_ok();
     }
-    HloModule *copy = hlo_module_clone(run->m);
+    HloModule *copy = hlo_module_clone(side->m);
     if (!copy) return hlo_out_of_memory();
-    HloStatus status = run_compiled(run, copy, 1, result);
+    HloStatus status = run_compiled(run, side, copy, 1, result);
     // The result's shapes belong to the copy.
     if (hlo_is_ok(status)) *result = hlo_literal_clone(&run->arena, *result, run->m->entry->root->shape);
     hlo_module_free(copy);
@@ -163,17 +158,26 @@ HloStatus run_once(Run *run, const char *platform, HloLiteral **result) {
 
 // ---- showing --------------------------------------------------------------------------------------------
 
+// The seed of a module's random numbers.
+void choose_seed(Run *run, int64_t iteration) {
+    enum { USUAL_SEED = 42 };
+    run->seed = run->options.different_seeds ? (uint64_t)iteration + 1 : USUAL_SEED;
+}
+
 HloStatus run_and_show(Run *run) {
     HloLiteral *result = NULL, **results = NULL;
+    Side side = test_side(run);
     HLO_TRY(make_arguments(run, 0));
     HLO_TRY(print_arguments(run));
-    if (!is_interpreter(run->options.platform)) {
-        HloModule *m = run->m;
-        HLO_TRY(run_compiled(run, m, run->options.iterations, &result));
+    if (!is_interpreter(side.platform)) {
+        HLO_TRY(run_compiled(run, &side, run->m, run->options.iterations, &result));
         keep_values(run, result, NULL);
         return result ? show_result(run, result) : hlo_ok();
     }
-    for (int64_t k = 0; k < run->options.iterations; k++) HLO_TRY(run_interpreter(run, &results));
+    for (int64_t k = 0; k < run->options.iterations; k++) {
+        choose_seed(run, k);
+        HLO_TRY(run_interpreter(run, &side, &results));
+    }
     if (!results) return hlo_ok();
     keep_values(run, results[0], NULL);
     return show_results(run, results);

@@ -23,6 +23,20 @@ HloStatus flush(Run *run) {
     return status;
 }
 
+// A failure on standard error; success is silent.
+void tell(HloStatus status) {
+    if (hlo_is_ok(status)) return;
+    fprintf(stderr, "%s: %s\n", hlo_code_name(hlo_status_code(status)), hlo_status_message(status));
+}
+
+// Appends a line to a failure's message, as the reference adds context.
+HloStatus add_line(HloStatus status, const char *line) {
+    if (hlo_is_ok(status)) return status;
+    HloStatus longer = hlo_error(hlo_status_code(status), "%s\n\t%s", hlo_status_message(status), line);
+    hlo_status_free(status);
+    return longer;
+}
+
 HloStatus print_lines(Run *run, const char *title, const HloLiteral *literal) {
     if (!run->options.print_literals) return hlo_ok();
     hlo_putf(&run->out, "\n** %s **\n", title);
@@ -50,7 +64,8 @@ HloStatus show_result(Run *run, HloLiteral *result) {
     HLO_TRY(make_expected(run, result, &expected));
     HLO_TRY(print_lines(run, "Result", result));
     if (!options->print_literals && !expected && !options->output_dir) print_literal(run, result);
-    if (options->output_dir) HLO_TRY(hlo_npy_write_folder(&run->arena, options->output_dir, result));
+    size_t next = 0;
+    if (options->output_dir) HLO_TRY(hlo_npy_write_folder(&run->arena, options->output_dir, result, &next));
     if (!expected) return hlo_ok();
     HLO_TRY(hlo_literal_compare(expected, result, bounds_of(run)));
     hlo_put_string(&run->out, "\n** The result is close enough to what is expected. **\n");
@@ -74,4 +89,22 @@ HloStatus write_values(Run *run) {
     if (hlo_is_ok(status)) status = hlo_file_write(path, (HloStringView){bytes.data, bytes.size});
     hlo_buffer_free(&bytes);
     return status;
+}
+
+// ---- outfeeds -------------------------------------------------------------------------------------------
+
+// Values leave in the order in which the devices come to their outfeeds.
+HloStatus take_outfed(void *data, int64_t replica, int64_t partition, const HloLiteral *value) {
+    Run *run = data;
+    const Options *options = &run->options;
+    char title[96];
+    HloLiteral *copy = hlo_literal_clone(&run->arena, value, value->shape);
+    snprintf(title, sizeof title, "Outfeed of replica %lld, partition %lld", (long long)replica, (long long)partition);
+    if (options->outfeed_dir) HLO_TRY(hlo_npy_write_folder(&run->arena, options->outfeed_dir, copy, &run->next_outfed));
+    if (options->print_literals) return print_lines(run, title, value);
+    if (options->reference || options->outfeed_dir) return hlo_ok();
+    title[0] = 'o';
+    hlo_putf(&run->out, "%s: ", title);
+    print_literal(run, value);
+    return hlo_ok();
 }
