@@ -70,6 +70,7 @@ struct HloModule {
     const HloShape *entry_result;   // NULL: no entry layout
     HloAliases input_output_alias;  // sorted by output index
     HloAliases buffer_donor;        // `parameter` and `input` used; sorted
+    int hlo_version;                // of the language, as 202608, that the reader was told; 0: none
     bool alias_passthrough_params;
     HloDims spmd_to_parameters;  // 0/1; count 0 means {false}
     HloDims spmd_to_output;

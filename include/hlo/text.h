@@ -8,6 +8,9 @@
 
 // ---- reading --------------------------------------------------------------------------------------------
 
+// Versions of the language by when they were current: before forms of 2026-08, and with them.
+enum { HLO_VERSION_2026_02 = 202602, HLO_VERSION_2026_08 = 202608 };
+
 typedef struct HloParseOptions {
     const char *file_name;      // for messages; NULL: "<text>"
     size_t lines_before;        // lines of the file before the text, for messages
@@ -17,7 +20,8 @@ typedef struct HloParseOptions {
     bool renumber_frames;       // keep only the stack frames that instructions name, numbered by first use, and drop
                                 // ids without a frame (grammar chapter, §2.3); otherwise tables stay as written
     size_t max_errors;          // how many errors are told before reading ends, at most 1000; 0: 20
-    int hlo_version;            // forms newer than this version of the language, as 202602, are refused; 0: none are
+    int hlo_version;            // forms newer than this version of the language, as 202602, are refused; 0: those newer
+                                // than 202602 that no dumps in circulation have
     size_t memory_limit_bytes;  // 0: none; past it the parse ends with RESOURCE_EXHAUSTED
 } HloParseOptions;
 
@@ -89,7 +93,10 @@ void hlo_print_attributes(const HloInstruction *inst, const HloPrintOptions *opt
 
 // Pieces that messages and reports share.
 void hlo_put_escaped(HloBuffer *out, const char *text, size_t size);  // C escapes, no quotes (§7)
-void hlo_put_sharding(HloBuffer *out, const HloSharding *sharding, bool metadata);
+// How much of a sharding's metadata is written: HLO_SHARDING_SUMS also the reduction of partial values when it is the sum,
+// as the language has it from 2026-08 on.
+typedef enum HloShardingMetadata { HLO_SHARDING_BARE, HLO_SHARDING_METADATA, HLO_SHARDING_SUMS } HloShardingMetadata;
+void hlo_put_sharding(HloBuffer *out, const HloSharding *sharding, HloShardingMetadata metadata);
 void hlo_put_groups(HloBuffer *out, const HloGroups *groups, bool full_list);
 void hlo_put_window(HloBuffer *out, const HloWindow *window);
 void hlo_put_conv_dims(HloBuffer *out, const HloConvDims *dims);

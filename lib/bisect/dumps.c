@@ -83,7 +83,8 @@ static HloStatus read_dump(const Group *g, uint64_t k, HloBuffer *out) {
 
 static HloStatus ask_text(const HloPredicate *predicate, HloStringView text, const char *file, bool *out) {
     HloModule *m = NULL;
-    if (predicate->needs_module) HLO_TRY(hlo_parse_module(text, &(HloParseOptions){.file_name = file}, &m));
+    HloParseOptions options = {.file_name = file, .hlo_version = HLO_VERSION_2026_08};  // dumps may be of any age
+    if (predicate->needs_module) HLO_TRY(hlo_parse_module(text, &options, &m));
     HloStatus status = predicate->holds(predicate->data, m, text, out);
     if (m) hlo_module_free(m);
     return status;

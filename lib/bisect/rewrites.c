@@ -130,7 +130,8 @@ static HloStatus print_reproducer(Bisection *b) {
 // Reads as hlo-opt does. A text that cannot be read back, or behaves in another way, is no failure: the report says so.
 static HloStatus try_reproducer(Bisection *b, bool limited) {
     HloModule *m;
-    HloStatus status = hlo_parse_module(hlo_view(b->result->before), &(HloParseOptions){.drop_zero_sign = true}, &m);
+    HloParseOptions options = {.drop_zero_sign = true, .hlo_version = b->before->hlo_version};
+    HloStatus status = hlo_parse_module(hlo_view(b->result->before), &options, &m);
     if (!hlo_is_ok(status)) {
         hlo_status_free(status);
         return hlo_ok();

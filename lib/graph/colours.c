@@ -119,7 +119,7 @@ static Colour sharding_colour(Graph *g, const HloInstruction *inst) {
     const HloSharding *sharding = hlo_data(inst, HLO_ATTR_SHARDING);
     if (!sharding) return DASHED;
     HloBuffer text = {0};
-    hlo_put_sharding(&text, sharding, false);
+    hlo_put_sharding(&text, sharding, HLO_SHARDING_BARE);
     HloStringView view = {text.data ? text.data : "", text.size};
     void **place = hlo_map_at_text(&g->scratch, &g->sharding_colours, view.data, view.size, NULL);
     hlo_buffer_free(&text);

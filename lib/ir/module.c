@@ -158,6 +158,7 @@ static void clone_header(HloModule *m, const HloModule *from) {
     m->entry_result = hlo_shape_import(&m->shapes, from->entry_result);
     m->input_output_alias = clone_aliases(m, from->input_output_alias);
     m->buffer_donor = clone_aliases(m, from->buffer_donor);
+    m->hlo_version = from->hlo_version;
     m->alias_passthrough_params = from->alias_passthrough_params;
     m->spmd_to_parameters = hlo_dims_copy(&m->arena, from->spmd_to_parameters);
     m->spmd_to_output = hlo_dims_copy(&m->arena, from->spmd_to_output);

@@ -15,7 +15,7 @@
 
 static const HloFlag flags[] = {
     FLAG("hlo-version", TEXT, hlo_version, "VERSION",
-         "refuse what this version of the language does not have: 2026-02 or 2026-08 (default)"),
+         "read and print the language as it was: 2026-02 or 2026-08; default: 2026-02, and of 2026-08 what dumps have"),
     FLAG("max-errors", INT, max_errors, "N", "end reading after N errors in a text (default 20, at most 1000)"),
     FLAG("renumber-frames", BOOL, renumber_frames, NULL,
          "keep only the stack frames that instructions name, numbered by first use"),
@@ -158,9 +158,12 @@ static HloStatus read_proto(const char *path, HloStringView bytes, Format format
     HloProtoRead read = {.file_name = strcmp(path, "-") == 0 ? "<stdin>" : path,
                          .notes = options->notes,
                          .renumber_frames = options->renumber_frames};
+    int version;
+    HLO_TRY(hlo_version_parse(options->hlo_version, &version));
     HloProtoForm form = format == FORMAT_PROTO ? HLO_PROTO_BINARY : HLO_PROTO_TEXT;
     HloModule *m = NULL;
     HLO_TRY(hlo_error_context(hlo_proto_read_module(bytes, form, &read, &m, &list->snapshot), "%s", read.file_name));
+    m->hlo_version = version;
     return append(list, m);
 }
 

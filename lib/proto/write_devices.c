@@ -149,7 +149,7 @@ static Xla__OpSharding *write_single(HloProtoWriter *w, const HloSharding *s) {
         return out;
     }
     out->type = sharding_type(s->kind);
-    out->metadata = write_metadata_list(w, s, hlo_sharding_shows_reduction(s), &out->n_metadata);
+    out->metadata = write_metadata_list(w, s, hlo_sharding_shows_reduction(s, true), &out->n_metadata);
     if (s->kind == HLO_SHARDING_TILED)
         write_tiling(w, s, out);
     else

@@ -49,6 +49,7 @@ HloStatus hlo_parse_module(HloStringView text, const HloParseOptions *options, H
     HloModule *m = hlo_module_new("");
     if (!m) return hlo_out_of_memory();
     m->arena.limit_bytes = options->memory_limit_bytes;
+    m->hlo_version = options->hlo_version;
     hlo_arena_expect(&m->arena, text.size);
     size_t max_errors = options->max_errors ? options->max_errors : DEFAULT_MAX_ERRORS;
     Task task = {

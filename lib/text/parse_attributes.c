@@ -141,8 +141,8 @@ static bool read_control_predecessors(HloReader *r, HloLine *line) {
 
 // ---- one value ------------------------------------------------------------------------------------------
 
-// Old files carry this key in backend configs; it is dropped on reading (printing chapter, §6.5), also where dropping it
-// once brings it together again, so that what is printed reads back as itself.
+// Old files carry this key in backend configs; it is dropped on reading (printing chapter, §6.5), also where dropping
+// it once brings it together again, so that what is printed reads back as itself.
 static const char *without_legacy_key(HloReader *r, const char *text) {
     static const char key[] = "\"wait_on_operation_queues\":[],";
     const size_t key_size = sizeof key - 1;

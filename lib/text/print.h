@@ -94,8 +94,8 @@ static inline void hlo_put_dims(HloBuffer *out, HloDims dims) {
     hlo_put_int_list(out, dims.data, dims.count);
 }
 
-// Whether the reduction of a sharding is written as an entry of its metadata.
-bool hlo_sharding_shows_reduction(const HloSharding *s);
+// Whether the reduction of a sharding is written as an entry of its metadata; `sums`: also when it is the sum.
+bool hlo_sharding_shows_reduction(const HloSharding *s, bool sums);
 // `{OUT}: (N, {IN}KIND)`, one entry of an aliasing list; `kind` is `, may-alias` in the header and empty elsewhere.
 void hlo_put_alias(HloBuffer *out, const HloAlias *alias, const char *kind);
 

@@ -357,7 +357,7 @@ static void put_origin(HloBuffer *out, const HloOrigin *origin) {
     hlo_put_char(out, ')');
 }
 
-static void put_domain(HloBuffer *out, const HloDomain *domain, bool metadata) {
+static void put_domain(HloBuffer *out, const HloDomain *domain, HloShardingMetadata metadata) {
     hlo_put_string(out, "{kind=\"");
     hlo_put_string(out, domain->kind);
     hlo_put_string(out, "\", entry=");
@@ -471,6 +471,16 @@ static void put_groups(Printer *p, const HloGroups *groups) {
     hlo_put_groups(p->out, groups, full);
 }
 
+// Whether the text is for readers that know all of the language.
+static bool is_newest(const Printer *p) {
+    return p->m && p->m->hlo_version >= HLO_VERSION_2026_08;
+}
+
+static HloShardingMetadata sharding_metadata(const Printer *p) {
+    if (!p->options.metadata) return HLO_SHARDING_BARE;
+    return is_newest(p) ? HLO_SHARDING_SUMS : HLO_SHARDING_METADATA;
+}
+
 // Computations and instructions are edges, not values: the line and hlo_put_common_attributes print them.
 static void put_value(Printer *p, const HloAttr *attr) {
     enum { FLOAT_DIGITS = 6 };
@@ -497,7 +507,7 @@ static void put_value(Printer *p, const HloAttr *attr) {
     case HLO_KIND_SHAPE: hlo_put_shape(out, attr->data, true); return;
     case HLO_KIND_SHAPES: put_shapes(out, attr->data); return;
     case HLO_KIND_LITERAL: put_typed_literal(out, attr->data); return;
-    case HLO_KIND_SHARDING: hlo_put_sharding(out, attr->data, p->options.metadata); return;
+    case HLO_KIND_SHARDING: hlo_put_sharding(out, attr->data, sharding_metadata(p)); return;
     case HLO_KIND_METADATA: hlo_put_metadata_fields(out, attr->data); return;
     case HLO_KIND_STRING_MAP: hlo_put_string_map(out, attr->data); return;
     case HLO_KIND_ORIGIN:
@@ -508,7 +518,7 @@ static void put_value(Printer *p, const HloAttr *attr) {
     case HLO_KIND_STATISTICS: put_statistics(out, attr->data); return;
     case HLO_KIND_ACCURACY: put_accuracy(out, attr->data); return;
     case HLO_KIND_ALIASES: put_aliases(out, attr->data); return;
-    case HLO_KIND_DOMAIN: put_domain(out, attr->data, p->options.metadata); return;
+    case HLO_KIND_DOMAIN: put_domain(out, attr->data, sharding_metadata(p)); return;
     case HLO_KIND_SPARSITY: put_sparsity(out, attr->data); return;
     case HLO_KIND_COMPUTATION:
     case HLO_KIND_COMPUTATIONS:
@@ -625,10 +635,25 @@ static void put_absent(Printer *p, const HloInstruction *inst, HloAttrId id) {
     }
 }
 
+// Attributes that texts before 2026-08 have otherwise; false for all others.
+static bool put_older_form(Printer *p, HloAttrId id, const HloAttr *attr) {
+    switch ((int)id) {
+    case HLO_ATTR_NUM_CARRIES: return true;  // follows from the shapes
+    case HLO_ATTR_HAS_DYNAMIC_ROOT: return !attr;
+    case HLO_ATTR_IS_ASSOCIATIVE:  // had two states
+        if (attr) return false;
+        hlo_put_key(p->out, id);
+        put_bool(p->out, false);
+        return true;
+    }
+    return false;
+}
+
 void hlo_put_own_attribute(Printer *p, const HloInstruction *inst, HloAttrUse use) {
     const HloAttrInfo *info = hlo_attr_info(use.id);
     if (use.rule == HLO_USE_INPUT_ONLY || info->scope != HLO_SCOPE_OWN || is_switched_off(&p->options, use.id)) return;
     const HloAttr *attr = hlo_attr_find(inst, use.id);
+    if (!is_newest(p) && put_older_form(p, use.id, attr)) return;
     if (use.rule == HLO_USE_OPTIONAL && (!attr || says_nothing(inst, attr))) return;
     hlo_put_key(p->out, use.id);
     if (use.id == HLO_ATTR_CHANNEL_ID && !p->options.channel_ids)

@@ -123,9 +123,11 @@ static const char *reduction_word(HloReduction reduction) {
     return "SUM";
 }
 
-bool hlo_sharding_shows_reduction(const HloSharding *s) {
+bool hlo_sharding_shows_reduction(const HloSharding *s, bool sums) {
     if (s->kind == HLO_SHARDING_NAMED) return false;  // written with its axes
-    if (s->kind == HLO_SHARDING_UNREDUCED || s->reduction != HLO_REDUCTION_SUM) return true;
+    if (s->reduction != HLO_REDUCTION_SUM) return true;
+    if (!sums) return false;
+    if (s->kind == HLO_SHARDING_UNREDUCED) return true;
     for (size_t i = 0; i < s->subgroup_count; i++) {
         if (s->subgroups[i] == HLO_SUBGROUP_UNREDUCED) return true;
     }
@@ -133,8 +135,9 @@ bool hlo_sharding_shows_reduction(const HloSharding *s) {
 }
 
 // The entries behind `metadata=`. The reduction is written as one more entry, the last.
-static void put_sharding_metadata(HloBuffer *out, const HloSharding *s, bool always_list) {
-    bool reduction = hlo_sharding_shows_reduction(s);
+static void put_sharding_metadata(HloBuffer *out, const HloSharding *s, HloShardingMetadata metadata,
+                                  bool always_list) {
+    bool reduction = hlo_sharding_shows_reduction(s, metadata == HLO_SHARDING_SUMS);
     size_t count = s->metadata_count + reduction;
     bool list = always_list || count > 1;
     hlo_put_string(out, list ? "metadata={{" : "metadata={");
@@ -167,16 +170,16 @@ static void put_kind(HloBuffer *out, const HloSharding *s) {
     }
 }
 
-static void put_classic(HloBuffer *out, const HloSharding *s, bool metadata) {
+static void put_classic(HloBuffer *out, const HloSharding *s, HloShardingMetadata metadata) {
     hlo_put_char(out, '{');
     put_kind(out, s);
     if (s->group != HLO_SHARD_GROUP_NONE) {
         hlo_put_string(out, s->group == HLO_SHARD_AS ? " shard_as " : " shard_like ");
         hlo_put_int(out, s->group_id);
     }
-    if (metadata && (s->metadata_count || hlo_sharding_shows_reduction(s))) {
+    if (metadata && (s->metadata_count || hlo_sharding_shows_reduction(s, metadata == HLO_SHARDING_SUMS))) {
         hlo_put_char(out, ' ');
-        put_sharding_metadata(out, s, false);
+        put_sharding_metadata(out, s, metadata, false);
     }
     hlo_put_char(out, '}');
 }
@@ -211,7 +214,7 @@ static void put_named_dims(HloBuffer *out, const HloSharding *s) {
     }
 }
 
-static void put_named(HloBuffer *out, const HloSharding *s, bool metadata) {
+static void put_named(HloBuffer *out, const HloSharding *s, HloShardingMetadata metadata) {
     hlo_put_char(out, '{');
     put_mesh(out, s->mesh);
     if (s->named_replicated) {
@@ -227,19 +230,19 @@ static void put_named(HloBuffer *out, const HloSharding *s, bool metadata) {
     }
     if (metadata && s->metadata_count) {
         hlo_put(out, ", ", 2);
-        put_sharding_metadata(out, s, true);
+        put_sharding_metadata(out, s, metadata, true);
     }
     hlo_put_char(out, '}');
 }
 
-static void put_single(HloBuffer *out, const HloSharding *s, bool metadata) {
+static void put_single(HloBuffer *out, const HloSharding *s, HloShardingMetadata metadata) {
     if (s->kind == HLO_SHARDING_NAMED)
         put_named(out, s, metadata);
     else
         put_classic(out, s, metadata);
 }
 
-void hlo_put_sharding(HloBuffer *out, const HloSharding *sharding, bool metadata) {
+void hlo_put_sharding(HloBuffer *out, const HloSharding *sharding, HloShardingMetadata metadata) {
     if (sharding->kind != HLO_SHARDING_TUPLE) {
         put_single(out, sharding, metadata);
         return;

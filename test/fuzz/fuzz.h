@@ -39,11 +39,16 @@ static inline HloCode take_code(HloStatus status, char *message, size_t size) {
     return code;
 }
 
+// The version of the language that an input is read as: mostly the newest, which has the most forms.
+static inline int version_for(size_t size) {
+    return size % 4 ? HLO_VERSION_2026_08 : 0;
+}
+
 // Reads a module with the sign of `-0` kept, so that a printed constant is read back as it was. NULL: it failed.
-static inline HloModule *read_text(HloStringView text, size_t memory_limit_bytes, HloCode *code, char *message,
-                                   size_t size) {
+static inline HloModule *read_text(HloStringView text, int hlo_version, size_t memory_limit_bytes, HloCode *code,
+                                   char *message, size_t size) {
     HloModule *m = NULL;
-    HloParseOptions options = {.memory_limit_bytes = memory_limit_bytes};
+    HloParseOptions options = {.memory_limit_bytes = memory_limit_bytes, .hlo_version = hlo_version};
     *code = take_code(hlo_parse_module(text, &options, &m), message, size);
     return m;
 }

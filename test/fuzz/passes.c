@@ -44,7 +44,7 @@ static void check_result(const HloModule *m, bool changed, const HloBuffer *befo
     MUST(code == HLO_OK, "%s\n---- before\n%s---- after\n%s", message, before->data, after.data);
     MUST(changed || strcmp(before->data, after.data) == 0, "---- before\n%s---- after\n%s", before->data, after.data);
     HloStringView text = {after.data, after.size};
-    HloModule *again = read_text(text, 8 * (size_t)MODULE_BYTES, &code, message, sizeof message);
+    HloModule *again = read_text(text, m->hlo_version, 8 * (size_t)MODULE_BYTES, &code, message, sizeof message);
     MUST(again, "%s\n---- after\n%s", message, after.data);
     hlo_module_free(again);
     hlo_buffer_free(&after);
@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     double start = processor_seconds();
     HloCode code;
     HloStringView text = {(const char *)data + PASS_BYTES, size - PASS_BYTES};
-    HloModule *m = read_text(text, MODULE_BYTES, &code, NULL, 0);
+    HloModule *m = read_text(text, version_for(text.size), MODULE_BYTES, &code, NULL, 0);
     if (m) {
         if (take_code(hlo_verify_module(m, &rules), NULL, 0) == HLO_OK) run_passes(m, data);
         hlo_module_free(m);

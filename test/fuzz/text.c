@@ -53,10 +53,10 @@ static void check_same_lines(const HloBuffer *a, const HloBuffer *b) {
 // ---- one module -----------------------------------------------------------------------------------------
 
 // Reads a text that was printed, and prints it once more.
-static HloBuffer reprint(const HloBuffer *text, const HloPrintOptions *options) {
+static HloBuffer reprint(const HloBuffer *text, int hlo_version, const HloPrintOptions *options) {
     HloCode code;
     char message[2000];
-    HloModule *m = read_text(view_of(text), 4 * (size_t)MODULE_BYTES, &code, message, sizeof message);
+    HloModule *m = read_text(view_of(text), hlo_version, 4 * (size_t)MODULE_BYTES, &code, message, sizeof message);
     MUST(m, "%s\n---- text\n%s", message, text->data);
     HloBuffer out = print(m, options);
     hlo_module_free(m);
@@ -71,9 +71,9 @@ static void check_round_trip(const HloModule *m, HloPrintOptions options, bool i
     options.async_sugar &= is_valid;
     options.compact_gte &= is_valid;
     HloBuffer first = print(m, &options);
-    HloBuffer second = reprint(&first, &options);
+    HloBuffer second = reprint(&first, m->hlo_version, &options);
     check_same_lines(&first, &second);
-    HloBuffer third = reprint(&second, &options);
+    HloBuffer third = reprint(&second, m->hlo_version, &options);
     MUST(strcmp(second.data, third.data) == 0, "---- second\n%s---- third\n%s", second.data, third.data);
     hlo_buffer_free(&first);
     hlo_buffer_free(&second);
@@ -109,7 +109,8 @@ static void check_no_crash(const HloModule *m) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     double start = processor_seconds();
     HloCode code;
-    HloModule *m = read_text((HloStringView){(const char *)data, size}, MODULE_BYTES, &code, NULL, 0);
+    HloStringView text = {(const char *)data, size};
+    HloModule *m = read_text(text, version_for(size), MODULE_BYTES, &code, NULL, 0);
     if (m) {
         bool is_valid = verifies(m, false);
         is_valid = verifies(m, true) && is_valid;

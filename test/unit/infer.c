@@ -46,7 +46,8 @@ static HloModule *read_row(const Row *row, HloBuffer *error) {
     hlo_putf(&text, "HloModule m\n%sENTRY e {\n", computations);
     put_parameters(&text, row->parameters);
     hlo_putf(&text, "  ROOT r = %s\n}\n", row->line);
-    HloStatus status = hlo_parse_module((HloStringView){text.data, text.size}, &(HloParseOptions){0}, &m);
+    HloStatus status = hlo_parse_module((HloStringView){text.data, text.size},
+                                        &(HloParseOptions){.hlo_version = HLO_VERSION_2026_08}, &m);
     hlo_put_string(error, hlo_status_message(status));
     hlo_status_free(status);
     hlo_buffer_free(&text);
@@ -301,7 +302,8 @@ static void infer_tuple_refuses_exploding_shapes(void **state) {
     hlo_put_string(&text, "HloModule m\nENTRY e {\n  t0 = f32[] parameter(0)\n");
     for (int i = 1; i < 40; i++) hlo_putf(&text, "  t%d = tuple(t%d, t%d)\n", i, i - 1, i - 1);
     hlo_put_string(&text, "  ROOT r = tuple(t39)\n}\n");
-    HloStatus status = hlo_parse_module((HloStringView){text.data, text.size}, &(HloParseOptions){0}, &m);
+    HloStatus status = hlo_parse_module((HloStringView){text.data, text.size},
+                                        &(HloParseOptions){.hlo_version = HLO_VERSION_2026_08}, &m);
     assert_int_equal(hlo_status_code(status), HLO_INVALID_ARGUMENT);
     assert_non_null(strstr(hlo_status_message(status), "parts"));
     hlo_status_free(status);

@@ -108,7 +108,7 @@ static void parse_bad_text_says_what_was_expected(void **state) {
         char text[2000];
         wrap(cases[i].body, text, sizeof text);
         HloModule *m = NULL;
-        HloStatus status = hlo_parse_module(hlo_view(text), NULL, &m);
+        HloStatus status = hlo_parse_module(hlo_view(text), &(HloParseOptions){.hlo_version = HLO_VERSION_2026_08}, &m);
         if (hlo_status_code(status) != HLO_INVALID_ARGUMENT || !strstr(hlo_status_message(status), cases[i].phrase))
             fail_msg("%s\nwanted: %s\ngot: %s", text, cases[i].phrase, hlo_status_message(status));
         assert_null(m);

@@ -212,7 +212,7 @@ static void sharding_is_stored_in_normal_form(void **state) {
         char text[300];
         snprintf(text, sizeof text, "HloModule m ENTRY e { p = f32[8,8] parameter(0), sharding=%s }", pairs[i].text);
         HloModule *m = NULL;
-        HloStatus status = hlo_parse_module(hlo_view(text), NULL, &m);
+        HloStatus status = hlo_parse_module(hlo_view(text), &(HloParseOptions){.hlo_version = HLO_VERSION_2026_08}, &m);
         if (!m) fail_msg("%s: %s", pairs[i].text, hlo_status_message(status));
         HloBuffer out = {0};
         hlo_put_sharding(&out, hlo_data(m->entry->root, HLO_ATTR_SHARDING), true);
