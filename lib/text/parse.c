@@ -86,7 +86,11 @@ static bool read_shape(HloReader *r, void *data) {
 
 HloStatus hlo_parse_shape(HloShapes *shapes, HloStringView text, const HloShape **out) {
     const HloShape *shape = NULL;
-    Task task = {.r = {.arena = shapes->arena, .shapes = shapes, .file_name = "<shape>", .keep_missing_layouts = true},
+    Task task = {.r = {.arena = shapes->arena,
+                       .shapes = shapes,
+                       .file_name = "<shape>",
+                       .max_errors = 1,
+                       .keep_missing_layouts = true},
                  .text = text,
                  .read = read_shape,
                  .data = &shape};
@@ -102,7 +106,7 @@ static bool read_typed_literal(HloReader *r, void *data) {
 
 HloStatus hlo_parse_literal(HloArena *arena, HloShapes *shapes, HloStringView text, HloLiteral **out) {
     HloLiteral *literal = NULL;
-    Task task = {.r = {.arena = arena, .shapes = shapes, .file_name = "<literal>"},
+    Task task = {.r = {.arena = arena, .shapes = shapes, .file_name = "<literal>", .max_errors = 1},
                  .text = text,
                  .read = read_typed_literal,
                  .data = &literal};
@@ -124,7 +128,7 @@ static bool read_value(HloReader *r, void *data) {
 HloStatus hlo_parse_literal_of(HloArena *arena, HloShapes *shapes, const HloShape *shape, HloStringView text,
                                HloLiteral **out) {
     Value value = {shape, NULL};
-    Task task = {.r = {.arena = arena, .shapes = shapes, .file_name = "<literal>"},
+    Task task = {.r = {.arena = arena, .shapes = shapes, .file_name = "<literal>", .max_errors = 1},
                  .text = text,
                  .read = read_value,
                  .data = &value};

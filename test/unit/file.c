@@ -45,6 +45,27 @@ static void file_written_reads_back(void **state) {
     free(folder);
 }
 
+// Whatever has the name, a link that leads nowhere included, stays as it is.
+static void file_new_never_replaces(void **state) {
+    (void)state;
+    char *folder = temporary_folder(), *path = path_in(folder, "a"), *link = path_in(folder, "b");
+    assert_true(hlo_is_ok(hlo_file_write_new(path, hlo_view("mine"))));
+    assert_int_equal(symlink("nowhere", link), 0);
+    const char *const taken[] = {path, link};
+    for (size_t k = 0; k < HLO_COUNT(taken); k++) {
+        HloStatus status = hlo_file_write_new(taken[k], hlo_view("other"));
+        assert_int_equal(hlo_status_code(status), HLO_ALREADY_EXISTS);
+        hlo_status_free(status);
+    }
+    assert_content(path, "mine");
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(unlink(link), 0);
+    assert_int_equal(rmdir(folder), 0);  // no temporary file stayed
+    free(link);
+    free(path);
+    free(folder);
+}
+
 static void file_write_keeps_mode_and_symbolic_link(void **state) {
     (void)state;
     char *folder = temporary_folder(), *path = path_in(folder, "a"), *link = path_in(folder, "b");
@@ -112,6 +133,7 @@ static void file_extension_is_the_last_of_the_last_part(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(file_written_reads_back),
+        cmocka_unit_test(file_new_never_replaces),
         cmocka_unit_test(file_write_keeps_mode_and_symbolic_link),
         cmocka_unit_test(file_missing_is_not_found),
         cmocka_unit_test(file_folder_cannot_be_read),

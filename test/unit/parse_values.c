@@ -108,6 +108,24 @@ static void literal_arrays_follow_their_shape(void **state) {
     check_literals(pairs, HLO_COUNT(pairs));
 }
 
+static void values_that_are_wrong_name_the_place(void **state) {
+    (void)state;
+    HloLiteral *literal;
+    const HloShape *shape;
+    HloStatus statuses[] = {
+        hlo_parse_literal(&module->arena, &module->shapes, hlo_view("f32[2] {1, x}"), &literal),
+        hlo_parse_literal_of(&module->arena, &module->shapes, hlo_shape_scalar(&module->shapes, HLO_F32), hlo_view("x"),
+                             &literal),
+        hlo_parse_shape(&module->shapes, hlo_view("f32[x]"), &shape),
+    };
+    static const char *const words[] = {"<literal>:1:12: error: ", "<literal>:1:1: error: ", "<shape>:1:5: error: "};
+    for (size_t k = 0; k < HLO_COUNT(statuses); k++) {
+        assert_int_equal(hlo_status_code(statuses[k]), HLO_INVALID_ARGUMENT);
+        assert_non_null(strstr(hlo_status_message(statuses[k]), words[k]));
+        hlo_status_free(statuses[k]);
+    }
+}
+
 static void literal_values_are_checked_against_their_type(void **state) {
     (void)state;
     static const Pair pairs[] = {
@@ -277,6 +295,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shape_text_is_read_and_printed_back),
         cmocka_unit_test(literal_arrays_follow_their_shape),
+        cmocka_unit_test(values_that_are_wrong_name_the_place),
         cmocka_unit_test(literal_values_are_checked_against_their_type),
         cmocka_unit_test(elided_literals_differ_and_need_no_memory),
         cmocka_unit_test(decimal_read_is_correctly_rounded),

@@ -63,6 +63,7 @@ static void random_large_floats_are_the_reference_s(void **state) {
         {"f8e4m3fnuz[8] {-0.688, 5.5, -1.25, 1.38, -0.0146, -64, -4.5, -13}", true},
         {"f8e5m2fnuz[8] {-0.44, 40, -1.5, 1.8, -0.00012, -8.2e+03, -24, -2.2e+02}", true},
         {"f8e8m0fnu[8] {nan, 3.5e+13, nan, 1.3e+02, nan, nan, nan, nan}", true},
+        {"c64[2] {(-0.00100296247, -42.5870285), (5.92866842e+13, 258.523)}", true},
         {"s8[6] {38, 112, 88, -87, 1, 71}", true},
     };
     for (size_t k = 0; k < HLO_COUNT(rows); k++) expect_values(&rows[k]);

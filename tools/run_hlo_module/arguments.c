@@ -9,10 +9,9 @@
 
 // ---- values that the user gives -------------------------------------------------------------------------
 
-// A bare value takes the shape, if there is one.
+// A bare value, one without brackets, takes the shape, if there is one.
 static HloStatus parse_value(Run *run, HloStringView text, const HloShape *shape, HloLiteral **out) {
-    char first = text.size ? text.data[0] : ' ';
-    bool bare = memchr("{(-.0123456789", first, sizeof "{(-.0123456789" - 1) != NULL;
+    bool bare = !memchr(text.data, '[', text.size);
     if (!bare || !shape) return hlo_parse_literal(&run->arena, &run->m->shapes, text, out);
     return hlo_parse_literal_of(&run->arena, &run->m->shapes, shape, text, out);
 }

@@ -98,9 +98,11 @@ HloStatus take_outfed(void *data, int64_t replica, int64_t partition, const HloL
     Run *run = data;
     const Options *options = &run->options;
     char title[96];
-    HloLiteral *copy = hlo_literal_clone(&run->arena, value, value->shape);
     snprintf(title, sizeof title, "Outfeed of replica %lld, partition %lld", (long long)replica, (long long)partition);
-    if (options->outfeed_dir) HLO_TRY(hlo_npy_write_folder(&run->arena, options->outfeed_dir, copy, &run->next_outfed));
+    if (options->outfeed_dir) {
+        HloLiteral *copy = hlo_literal_clone(&run->arena, value, value->shape);
+        HLO_TRY(hlo_npy_write_folder(&run->arena, options->outfeed_dir, copy, &run->next_outfed));
+    }
     if (options->print_literals) return print_lines(run, title, value);
     if (options->reference || options->outfeed_dir) return hlo_ok();
     title[0] = 'o';
