@@ -45,6 +45,17 @@ void hlo_put_escaped(HloBuffer *out, const char *text, size_t size) {
     hlo_put(out, text + start, size - start);
 }
 
+void hlo_put_bare(HloBuffer *out, const char *text) {
+    hlo_put_char(out, '"');
+    for (const char *p = text; *p;) {
+        size_t plain_bytes = strcspn(p, "\"\\");
+        hlo_put(out, p, plain_bytes);
+        p += plain_bytes;
+        if (*p) hlo_put(out, (char[]){'\\', *p++}, 2);
+    }
+    hlo_put_char(out, '"');
+}
+
 // ---- JSON dicts -----------------------------------------------------------------------------------------
 
 // Past blanks and comments.

@@ -94,6 +94,10 @@ static inline void hlo_put_dims(HloBuffer *out, HloDims dims) {
     hlo_put_int_list(out, dims.data, dims.count);
 }
 
+// The text in quotes, as it is but for quotes and backslashes.
+void hlo_put_bare(HloBuffer *out, const char *text);
+// `{"name"}` or `{"name" {0,1}}`
+void hlo_put_origin_name(HloBuffer *out, const char *name, HloDims index);
 // Whether the reduction of a sharding is written as an entry of its metadata; `sums`: also when it is the sum.
 bool hlo_sharding_shows_reduction(const HloSharding *s, bool sums);
 // `{OUT}: (N, {IN}KIND)`, one entry of an aliasing list; `kind` is `, may-alias` in the header and empty elsewhere.

@@ -324,19 +324,21 @@ static void put_accuracy(HloBuffer *out, const HloAccuracy *accuracy) {
     hlo_put(out, "}}", 2);
 }
 
-static void put_origin_leaf(HloBuffer *out, const HloOrigin *origin) {
-    if (!origin->name) {
-        hlo_put(out, "{}", 2);
-        return;
-    }
-    hlo_put(out, "{\"", 2);
-    hlo_put_string(out, origin->name);
-    hlo_put_char(out, '"');
-    if (origin->index.count) {
+void hlo_put_origin_name(HloBuffer *out, const char *name, HloDims index) {
+    hlo_put_char(out, '{');
+    hlo_put_bare(out, name);
+    if (index.count) {
         hlo_put_char(out, ' ');
-        hlo_put_dims(out, origin->index);
+        hlo_put_dims(out, index);
     }
     hlo_put_char(out, '}');
+}
+
+static void put_origin_leaf(HloBuffer *out, const HloOrigin *origin) {
+    if (origin->name)
+        hlo_put_origin_name(out, origin->name, origin->index);
+    else
+        hlo_put(out, "{}", 2);
 }
 
 // Nested as deep as a tuple shape can be, which the reader bounds.

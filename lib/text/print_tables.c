@@ -50,16 +50,9 @@ void hlo_put_frames(HloBuffer *out, const HloFrames *frames) {
 
 // ---- recovery table -------------------------------------------------------------------------------------
 
-// `{"name"}` or `{"name" {0,1}}`; no name shows as an empty one.
+// No name shows as an empty one.
 static void put_origin(HloBuffer *out, const char *name, HloDims index) {
-    hlo_put(out, "{\"", 2);
-    hlo_put_string(out, name ? name : "");
-    hlo_put_char(out, '"');
-    if (index.count) {
-        hlo_put_char(out, ' ');
-        hlo_put_dims(out, index);
-    }
-    hlo_put_char(out, '}');
+    hlo_put_origin_name(out, name ? name : "", index);
 }
 
 // The module's text as a string, so quotes and backslashes in it are escaped. Modules nest as deep as the escaping

@@ -63,12 +63,29 @@ static bool replace_compatible(HloAlg *alg, HloInstruction *inst, HloInstruction
     return hlo_replace_with(alg->rw, inst, result, rule, HLO_REPLACE_RELAY_CONTROL | HLO_REPLACE_PRESERVE_SHARDING);
 }
 
+// Whether a rule computes in another float type: rules take operands and results for equally precise, but a text may
+// let precisions meet.
+static bool is_of_another_precision(const HloShape *a, const HloShape *b) {
+    return hlo_shape_is_array(a) && hlo_shape_is_array(b) && a->type != b->type;
+}
+
+// Takes back what a refused rule made: instructions from `first_id` on, which stand last.
+static void take_back(HloComputation *comp, uint32_t first_id) {
+    while (comp->last->id >= first_id && !comp->last->users.count) hlo_computation_remove(comp, comp->last);
+}
+
 // Applies one rule; true when no later rule may be tried.
 static bool apply(HloAlg *alg, const HloAlgRule *rule, HloInstruction *inst, bool *changed) {
+    HloComputation *comp = inst->comp;
+    uint32_t first_id = comp->id_limit;
     alg->rw->rule = rule->name;
     HloInstruction *result = rule->apply(alg, inst);
     if (!hlo_is_ok(alg->rw->failure)) return true;
     if (!result) return false;
+    if (rule->form == HLO_ALG_PLAIN && is_of_another_precision(inst->shape, result->shape)) {
+        take_back(comp, first_id);
+        return false;
+    }
     if (rule->form == HLO_ALG_STOP) return true;
     if (rule->form == HLO_ALG_IN_PLACE) {
         alg->rw->changed = true;

@@ -234,7 +234,7 @@ static HloInstruction *select_update_at(HloAlg *alg, HloInstruction *inst, size_
     HloInstruction *p = hlo_operand(inst, 0), *update = hlo_operand(inst, update_at),
                    *xs = hlo_operand(inst, 3 - update_at);
     if (update->op != HLO_OP_DYNAMIC_UPDATE_SLICE || hlo_operand(update, 0) != xs) return NULL;
-    if (!hlo_alg_has_one_use(update)) return NULL;
+    if (!hlo_alg_has_one_use(update) || xs->shape->type != inst->shape->type) return NULL;
     HloInstruction *part = hlo_operand(update, 1);
     HloInstruction *const *starts = (HloInstruction *const *)update->operands.items + 2;
     size_t count = hlo_operand_count(update) - 2;
