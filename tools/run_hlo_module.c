@@ -17,7 +17,8 @@
 static const HloFlag flags[] = {
     FLAG("platform", TEXT, platform, "run", "NAME", "where to run: cpu (compiled) or interpreter"),
     FLAG("reference_platform", TEXT, reference, "run", "NAME",
-         "run there too, on the same arguments, and compare; `default` is the interpreter, nothing is none"),
+         "run there too, on the same arguments, and compare; `default`, the interpreter, is the default, unless the "
+         "result is checked or stored by other flags or comes from there; nothing is none"),
     FLAG("input_format", TEXT, format, "run", "FORMAT",
          "format of the module: hlo, txt, pb or pbtxt; default: its extension"),
     FLAG("run_test_hlo_passes", BOOL, run_passes, "run", NULL,
@@ -174,6 +175,12 @@ static HloStatus check_platform(const char *name) {
     return hlo_error(HLO_UNIMPLEMENTED, "platform %s cannot run modules", name);
 }
 
+// What --reference_platform is when it is not given.
+static const char *usual_reference(const Options *options) {
+    bool has_other_use = options->expected.count || options->expect_dir || options->output_dir || options->time;
+    return has_other_use || is_interpreter(options->platform) ? NULL : "default";
+}
+
 static HloStatus check_platforms(const Options *options) {
     if (!*options->platform) return hlo_error(HLO_INVALID_ARGUMENT, "Must pass --platform flag.");
     HLO_TRY(check_platform(options->platform));
@@ -202,6 +209,7 @@ static HloStatus run_all(void *data) {
     const Options *o = &run->options;
     if (o->most_steps < 0 || o->most_trips < 0 || o->most_bytes < 0)
         return hlo_error(HLO_INVALID_ARGUMENT, "--max-steps, --max-loop-trips and --max-memory must not be negative");
+    if (!run->options.reference) run->options.reference = usual_reference(&run->options);
     HLO_TRY(check_platforms(&run->options));
     HLO_TRY(read_given(run));
     return run_files(run, &files);

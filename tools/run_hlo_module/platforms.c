@@ -20,21 +20,21 @@ Side test_side(const Run *run) {
 
 // ---- compiled -------------------------------------------------------------------------------------------
 
-static HloStatus run_executable(Run *run, const Side *side, const HloLlvm *llvm, HloExecutable *executable,
+static HloStatus run_executable(Run *run, const HloModule *m, const HloLlvm *llvm, HloExecutable *executable,
                                 int64_t times, HloLiteral **result) {
     const HloLiteral *const *arguments = (const HloLiteral *const *)run->arguments;
     // Written before the run too: a run that does not come back leaves its arguments.
-    HLO_TRY(hlo_dump_snapshot(run->dump, side->m, arguments, run->argument_count, NULL));
+    HLO_TRY(hlo_dump_snapshot(run->dump, m, arguments, run->argument_count, NULL));
     for (int64_t k = 0; k < times; k++) {
         double start = seconds();
         HLO_TRY(llvm->execute(executable, arguments, run->argument_count, &run->arena, result));
         if (run->options.time) fprintf(stderr, "... ran in %.6fs.\n", seconds() - start);
     }
-    return hlo_dump_snapshot(run->dump, side->m, arguments, run->argument_count, *result);
+    return hlo_dump_snapshot(run->dump, m, arguments, run->argument_count, *result);
 }
 
-static HloStatus compile_and_run(Run *run, const Side *side, HloModule *m, const HloBufferAssignment *buffers,
-                                 int64_t times, HloLiteral **result) {
+static HloStatus compile_and_run(Run *run, HloModule *m, const HloBufferAssignment *buffers, int64_t times,
+                                 HloLiteral **result) {
     const HloLlvm *llvm;
     HloExecutable *executable;
     HLO_TRY(hlo_llvm_open(&llvm));
@@ -42,7 +42,7 @@ static HloStatus compile_and_run(Run *run, const Side *side, HloModule *m, const
     double start = seconds();
     HLO_TRY(llvm->compile(m, buffers, &executable));
     if (run->options.time) fprintf(stderr, "... compiled in %.6fs.\n", seconds() - start);
-    HloStatus status = run_executable(run, side, llvm, executable, times, result);
+    HloStatus status = run_executable(run, m, llvm, executable, times, result);
     llvm->executable_free(executable);
     return status;
 }
@@ -67,7 +67,7 @@ static HloStatus lower_and_run(Run *run, const Side *side, HloModule *m, int64_t
     HLO_TRY(lower(run, side, m));
     HLO_TRY(hlo_cpu_finish_schedule(&cpu, m));
     HLO_TRY(hlo_cpu_place_buffers(&cpu, m, &buffers));
-    HloStatus status = compile_and_run(run, side, m, buffers, times, result);
+    HloStatus status = compile_and_run(run, m, buffers, times, result);
     hlo_buffer_assignment_free(buffers);
     return status;
 }
@@ -133,24 +133,23 @@ static HloStatus run_interpreter(Run *run, const Side *side, HloLiteral ***out) 
     *out = HLO_NEW_ARRAY(&run->arena, HloLiteral *, count);
     HloEvalLimits limits = {(uint64_t)options->most_steps, (uint64_t)options->most_trips, (size_t)options->most_bytes};
     double start = seconds();
-    HLO_TRY(hlo_eval_devices(run->m, &(HloEvalOptions){.limits = limits, .feeds = &feeds}, options->replicas,
-                             options->partitions, &run->arena, args, run->argument_count, *out));
+    HLO_TRY(hlo_eval_devices(side->m, &(HloEvalOptions){.limits = limits, .seed = run->seed, .feeds = &feeds},
+                             options->replicas, options->partitions, &run->arena, args, run->argument_count, *out));
     if (options->time) fprintf(stderr, "... ran in %.6fs.\n", seconds() - start);
     return hlo_ok();
 }
 
-// One run; the result is that of the first device.
+// One run; the result is that of the first device, and its shapes are run->m's, since the side's module goes first.
 HloStatus run_once(Run *run, const Side *side, HloLiteral **result) {
     if (is_interpreter(side->platform)) {
         HloLiteral **results;
         HLO_TRY(run_interpreter(run, side, &results));
-        *result = results[0];
+        *result = hlo_literal_clone(&run->arena, results[0], run->m->entry->root->shape);
         return hlo_ok();
     }
     HloModule *copy = hlo_module_clone(side->m);
     if (!copy) return hlo_out_of_memory();
     HloStatus status = run_compiled(run, side, copy, 1, result);
-    // The result's shapes belong to the copy.
     if (hlo_is_ok(status)) *result = hlo_literal_clone(&run->arena, *result, run->m->entry->root->shape);
     hlo_module_free(copy);
     return status;
