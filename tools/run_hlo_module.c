@@ -61,7 +61,9 @@ static const HloFlag flags[] = {
          "write arguments and results of each iteration as a binary RunHloModuleLiterals"),
     FLAG("outfeed-dir", TEXT, outfeed_dir, "output", "DIR",
          "interpreter: write what outfeeds send to DIR/0.npy, DIR/1.npy, …"),
-    FLAG("output-dir", TEXT, output_dir, "output", "DIR", "write the result's leaves to DIR/0.npy, DIR/1.npy, …"),
+    FLAG(
+        "output-dir", TEXT, output_dir, "output", "DIR",
+        "write the result's leaves to DIR/0.npy, DIR/1.npy, …, those of other devices than the first to folders in it"),
     FLAG("debug_options_file", TEXT, debug_options_file, "xla", "FILE",
          "read compiler options from FILE; XLA_FLAGS and --xla_… win over it"),
     {"help", HLO_FLAG_TEXT, offsetof(Options, help), "help", "TOPIC", "",

@@ -114,7 +114,7 @@ static HloStatus show_results(Run *run, HloLiteral *const *results) {
             hlo_putf(&run->out, "replica %lld, partition %lld: ", (long long)(d / partitions),
                      (long long)(d % partitions));
         }
-        HLO_TRY(show_result(run, results[d]));
+        HLO_TRY(show_result(run, d, results[d]));
     }
     return hlo_ok();
 }
@@ -171,7 +171,7 @@ HloStatus run_and_show(Run *run) {
     if (!is_interpreter(side.platform)) {
         HLO_TRY(run_compiled(run, &side, run->m, run->options.iterations, &result));
         keep_values(run, result, NULL);
-        return result ? show_result(run, result) : hlo_ok();
+        return result ? show_result(run, 0, result) : hlo_ok();
     }
     for (int64_t k = 0; k < run->options.iterations; k++) {
         choose_seed(run, k);

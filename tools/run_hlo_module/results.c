@@ -58,14 +58,22 @@ HloErrorBounds bounds_of(const Run *run) {
     return (HloErrorBounds){run->options.abs, run->options.rel, .detailed = true};
 }
 
-HloStatus show_result(Run *run, HloLiteral *result) {
+// Every device's result has a folder of its own, the first one's is the one that was asked for.
+static const char *folder_of(Run *run, int64_t device) {
+    const Options *options = &run->options;
+    if (device == 0) return options->output_dir;
+    return hlo_arena_printf(&run->arena, "%s/replica-%lld-partition-%lld", options->output_dir,
+                            (long long)(device / options->partitions), (long long)(device % options->partitions));
+}
+
+HloStatus show_result(Run *run, int64_t device, HloLiteral *result) {
     const Options *options = &run->options;
     HloLiteral *expected;
     HLO_TRY(make_expected(run, result, &expected));
     HLO_TRY(print_lines(run, "Result", result));
     if (!options->print_literals && !expected && !options->output_dir) print_literal(run, result);
     size_t next = 0;
-    if (options->output_dir) HLO_TRY(hlo_npy_write_folder(&run->arena, options->output_dir, result, &next));
+    if (options->output_dir) HLO_TRY(hlo_npy_write_folder(&run->arena, folder_of(run, device), result, &next));
     if (!expected) return hlo_ok();
     HLO_TRY(hlo_literal_compare(expected, result, bounds_of(run)));
     hlo_put_string(&run->out, "\n** The result is close enough to what is expected. **\n");

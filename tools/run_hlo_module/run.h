@@ -72,7 +72,7 @@ HloStatus add_line(HloStatus status, const char *line);
 HloStatus print_lines(Run *run, const char *title, const HloLiteral *literal);
 HloStatus print_arguments(Run *run);
 HloErrorBounds bounds_of(const Run *run);
-HloStatus show_result(Run *run, HloLiteral *result);
+HloStatus show_result(Run *run, int64_t device, HloLiteral *result);
 void keep_values(Run *run, const HloLiteral *result, const HloLiteral *reference);
 HloStatus write_values(Run *run);
 HloStatus take_outfed(void *data, int64_t replica, int64_t partition, const HloLiteral *value);
