@@ -143,6 +143,9 @@ static inline bool hlo_has_control_edges(const HloInstruction *inst) {
     return hlo_control_preds(inst)->count || hlo_control_succs(inst)->count;
 }
 void hlo_drop_control_edges(HloInstruction *inst);
+// Drops all control edges that end in one of `ends` (by instruction id) of this computation. Linear, where edge by edge
+// would search the lists of instructions with many again and again.
+void hlo_drop_control_edges_to(HloComputation *comp, HloBits ends);
 // Gives every control edge of `from` to `to` and drops it from `from`.
 void hlo_move_control_edges(HloInstruction *from, HloInstruction *to);
 

@@ -145,6 +145,8 @@ size_t hlo_module_instruction_count(const HloModule *m);
 // after the last of its operands and control predecessors (at the front when it has none). Computations without
 // a sequence get their post-order. No effect on a module without schedule.
 void hlo_module_update_schedule(HloModule *m, HloArena *scratch);
+// Makes it a module without schedule.
+void hlo_module_drop_schedule(HloModule *m);
 
 // A deep copy with the same names. NULL when memory runs out.
 HloModule *hlo_module_clone(const HloModule *m);

@@ -104,6 +104,9 @@ const HloShape *hlo_shape_with_default_layout(HloShapes *shapes, const HloShape 
 // Fills missing layouts with the default one and keeps the others.
 const HloShape *hlo_shape_fill_layout(HloShapes *shapes, const HloShape *shape);
 const HloShape *hlo_shape_without_layout(HloShapes *shapes, const HloShape *shape);
+// Element sizes of all layouts: packed, types of less than a byte (but for pred) have the size of their bits (`E(4)`);
+// otherwise, and all other types, none.
+const HloShape *hlo_shape_with_packing(HloShapes *shapes, const HloShape *shape, bool packed);
 // Dimension k of the result is dimension permutation[k] of `shape`, and the layout moves along, so that the transpose
 // to it is a bitcast. `permutation` must be one.
 const HloShape *hlo_shape_permuted(HloShapes *shapes, const HloShape *shape, HloDims permutation);

@@ -362,6 +362,20 @@ void hlo_drop_control_edges(HloInstruction *inst) {
     extra->control_preds.count = extra->control_succs.count = 0;
 }
 
+void hlo_drop_control_edges_to(HloComputation *comp, HloBits ends) {
+    HLO_EACH_INST(inst, comp) {
+        if (!inst->extra) continue;
+        HloVec *succs = &inst->extra->control_succs;
+        size_t kept = 0;
+        for (size_t i = 0; i < succs->count; i++) {
+            HloInstruction *after = succs->items[i];
+            if (!hlo_bits_has(ends, after->id)) succs->items[kept++] = after;
+        }
+        succs->count = kept;
+        if (hlo_bits_has(ends, inst->id)) inst->extra->control_preds.count = 0;
+    }
+}
+
 void hlo_move_control_edges(HloInstruction *from, HloInstruction *to) {
     const HloVec *preds = hlo_control_preds(from), *succs = hlo_control_succs(from);
     for (size_t i = 0; i < preds->count; i++) {

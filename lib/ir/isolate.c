@@ -45,8 +45,6 @@ static void drop_unused(HloModule *m) {
         changed = false;
         for (HloComputation *comp = m->first, *next; comp; comp = next) {
             next = comp->next;
-            comp->sequence = NULL;
-            comp->sequence_count = 0;
             if (comp == m->entry || comp->callers.count) continue;
             hlo_module_remove(m, comp);
             changed = true;
@@ -67,7 +65,7 @@ static HloStatus isolate(void *data) {
     m->entry = wrap(m, twin);
     hlo_module_reset_entry_layout(m);
     m->input_output_alias = m->buffer_donor = (HloAliases){0};
-    m->is_scheduled = false;
+    hlo_module_drop_schedule(m);
     drop_unused(m);
     return hlo_ok();
 }

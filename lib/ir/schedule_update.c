@@ -92,3 +92,11 @@ void hlo_module_update_schedule(HloModule *m, HloArena *scratch) {
         }
     }
 }
+
+void hlo_module_drop_schedule(HloModule *m) {
+    m->is_scheduled = false;
+    HLO_EACH_COMP(comp, m) {
+        comp->sequence = NULL;
+        comp->sequence_count = 0;
+    }
+}

@@ -344,6 +344,19 @@ const HloShape *hlo_shape_fill_layout(HloShapes *shapes, const HloShape *shape) 
     return shape->flags & HLO_SHAPE_HAS_LAYOUT ? shape : map_leaves(shapes, shape, fill_leaf, NULL);
 }
 
+static const HloShape *pack_leaf(HloShapes *shapes, const HloShape *array, const void *data) {
+    int64_t bits = hlo_type_bits(array->type);
+    bool is_packed = *(const bool *)data && array->type != HLO_PRED && bits < 8;
+    if (!array->layout || array->layout->element_bits == (is_packed ? bits : 0)) return array;
+    HloLayout layout = *array->layout;
+    layout.element_bits = is_packed ? bits : 0;
+    return hlo_shape_array(shapes, array->type, array->dims, array->dynamic, array->rank, &layout);
+}
+
+const HloShape *hlo_shape_with_packing(HloShapes *shapes, const HloShape *shape, bool packed) {
+    return map_leaves(shapes, shape, pack_leaf, &packed);
+}
+
 static const HloShape *static_leaf(HloShapes *shapes, const HloShape *array, const void *data) {
     (void)data;
     return hlo_shape_array(shapes, array->type, array->dims, NULL, array->rank, array->layout);

@@ -50,8 +50,7 @@ static void drop_header(HloRewriter *rw, HloInstruction *inst, size_t way) {
     m->spmd_to_output = m->spmd_to_parameters = (HloDims){0};
     m->frames = (HloFrames){0};
     m->recovery_count = m->debug_row_count = 0;
-    m->is_scheduled = false;
-    HLO_EACH_COMP(comp, m) comp->sequence = NULL;
+    hlo_module_drop_schedule(m);
 }
 
 CutTable hlo_cuts_of_attributes(void) {

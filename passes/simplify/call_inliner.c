@@ -11,12 +11,7 @@
 //
 // Needs: nothing.  Keeps: control edges, side effects, the schedule (the runner brings it up to date).
 
-#include "hlo/pass.h"
-#include "hlo/rewriter.h"
-
-// Calls that double at every level make a module of any size. Inlining may add this many instructions to a small
-// module, and to a large one this many times its own.
-enum { MOST_CLONED = 1 << 20, MOST_GROWTH = 16 };
+#include "inline_body.h"
 
 // Longer op_names are left alone, as the simplifier chapter says (§4.1).
 enum { LONGEST_OP_NAME = 1024 };
@@ -27,8 +22,7 @@ typedef struct Inliner {
     bool single_call_site;  // inline only computations that are called from one place
     bool joins_frames;
     const char *preserved_composites;
-    size_t cloned;  // instructions made so far
-    size_t most_cloned;
+    HloInlineBudget budget;
     HloMap frame_index;  // (location, parent) -> frame id, filled when first needed
     size_t frame_capacity;
     HloMap joined;   // (outer frame, inner frame) -> frame id
@@ -318,12 +312,6 @@ static void pass_on_fusion_marks(HloModule *m, const HloInstruction *call) {
 
 // ---- inlining -------------------------------------------------------------------------------------------
 
-static HloInstruction *clone_with(HloRewriter *rw, const HloInstruction *inst, HloInstruction *const *made) {
-    HloInstruction **operands = HLO_NEW_ARRAY(rw->scratch, HloInstruction *, hlo_operand_count(inst));
-    for (size_t k = 0; k < hlo_operand_count(inst); k++) operands[k] = made[hlo_operand(inst, k)->id];
-    return hlo_build_clone(rw, inst, NULL, operands, hlo_operand_count(inst));
-}
-
 // A clone waits for what the original waited for, and for what the call waited for.
 static void add_control_edges(const HloInstruction *inst, HloInstruction *const *made, const HloInstruction *call) {
     for (size_t k = 0; k < hlo_control_preds(inst)->count; k++) {
@@ -338,17 +326,9 @@ static void add_control_edges(const HloInstruction *inst, HloInstruction *const 
 // Fills `made` (by id in the callee) and lists the clones in the order of making.
 static HloVec clone_body(HloRewriter *rw, HloInstruction *call, HloInstruction **made) {
     HloInstList order = hlo_visitor_order(hlo_called(call, 0), rw->scratch);
-    HloVec clones = {0};
-    for (size_t k = 0; k < order.count; k++) {
-        HloInstruction *inst = order.items[k];
-        if (inst->op == HLO_OP_PARAMETER) {
-            made[inst->id] = hlo_operand(call, (size_t)hlo_parameter_number(inst));
-            continue;
-        }
-        made[inst->id] = clone_with(rw, inst, made);
-        if (!made[inst->id]) break;
-        add_control_edges(inst, made, call);
-        hlo_vec_push(rw->scratch, &clones, made[inst->id]);
+    HloVec clones = hlo_inline_body(rw, call, order, made);
+    for (size_t k = 0; k < order.count && hlo_is_ok(rw->failure); k++) {
+        if (order.items[k]->op != HLO_OP_PARAMETER) add_control_edges(order.items[k], made, call);
     }
     return clones;
 }
@@ -384,11 +364,7 @@ static void splice_schedule(Inliner *in, HloComputation *comp) {
 static HloStatus inline_call(Inliner *in, HloInstruction *call) {
     HloRewriter *rw = &in->rw;
     HloComputation *callee = hlo_called(call, 0);
-    in->cloned += callee->count;
-    if (in->cloned > in->most_cloned) {
-        return hlo_error(HLO_RESOURCE_EXHAUSTED, "inlining the calls takes more than %zu new instructions",
-                         in->most_cloned);
-    }
+    HLO_TRY(hlo_inline_spend(&in->budget, callee));
     hlo_rewriter_at(rw, call);
     rw->rule = "inline-call";
     strip_composite(rw->m, call);
@@ -426,7 +402,7 @@ static HloStatus run(HloPassContext *cx, HloModule *m, bool *changed) {
                   .single_call_site = hlo_option_bool(cx, "single-call-site"),
                   .joins_frames = hlo_option_bool(cx, "join-stack-frames"),
                   .preserved_composites = hlo_option_text(cx, "composites-to-preserve")};
-    in.most_cloned = MOST_CLONED + MOST_GROWTH * hlo_module_instruction_count(m);
+    in.budget = hlo_inline_budget(m, "calls");
     count_call_sites(&in, m);
     HloCompList comps = hlo_module_post_order(m, cx->scratch);
     for (size_t k = 0; k < comps.count; k++) HLO_TRY(inline_calls_in(&in, comps.items[k]));
