@@ -178,12 +178,22 @@ static HloStatus parse_absent(Parser *p, HloStringView name, HloElement **out) {
     return skip_options(p, &(*out)->option_text);
 }
 
+// A name that stands for a pipeline.
+static HloStatus parse_named_pipeline(Parser *p, const HloPass *pass, HloElement **out) {
+    const char *text = pass->pipeline;
+    Parser inner = {p->arena, text, text, text + strlen(text), p->depth};
+    *out = new_element(p, HLO_ELEMENT_PIPELINE, pass->name);
+    HLO_TRY(parse_list(&inner, *out));
+    return parse_options(p, pass, NULL);
+}
+
 // pass = name "?"? ("{" option ("," option)* "}")?
 static HloStatus parse_pass(Parser *p, HloStringView name, HloElement **out) {
     const HloPass *pass = hlo_pass_find(name.data, name.size);
     bool may_be_absent = name.size && take(p, '?');
     if (!pass && may_be_absent) return parse_absent(p, name, out);
     if (!pass) return unknown_pass(name);
+    if (pass->pipeline) return parse_named_pipeline(p, pass, out);
     HloElement *element = new_element(p, HLO_ELEMENT_PASS, pass->name);
     element->pass = pass;
     const char **values = HLO_NEW_ARRAY(p->arena, const char *, pass->option_count);

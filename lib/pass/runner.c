@@ -44,7 +44,9 @@ static HloStatus run_pass(Run *run, const HloPass *pass, const char *const *valu
 
 HloStatus hlo_pass_run_inside(HloPassContext *cx, const char *name, HloModule *m, bool *changed) {
     const HloPass *pass = hlo_pass_find(name, strlen(name));
-    if (!pass) return hlo_error(HLO_INTERNAL, "pass %s needs pass %s, which is not registered", cx->pass->name, name);
+    if (!pass || !pass->run) {
+        return hlo_error(HLO_INTERNAL, "pass %s needs pass %s, which is not registered", cx->pass->name, name);
+    }
     HloPassContext inner = {.pass = pass, .scratch = cx->scratch, .log = cx->log, .fuel = find_fuel(cx->log, pass)};
     bool inner_changed = false;
     HLO_TRY(pass->run(&inner, m, &inner_changed));

@@ -14,6 +14,19 @@
 //
 // Ends with tuple-simplifier and dce when something was widened.
 //
+// bf16-mixed-precision-removal is the same for a target that computes in both types, but not in both at once:
+//
+//   %s = f32[4] add(f32[4] %a, bf16[4] %b)
+//   %m = bf16[4] maximum(f32[4] %a, bf16[4] %b)
+// becomes
+//   %convert = f32[4] convert(%b)
+//   %s = f32[4] add(%a, %convert)
+//   %convert.1 = bf16[4] convert(%a)
+//   %m = bf16[4] maximum(%convert.1, %b)
+//
+// Only what mixes is touched. Where the result is narrow and operands are no more than passed on, these are narrowed;
+// all else is widened.
+//
 // Needs: nothing.  Keeps: signatures of computations, reducers of all-reduce and reduce-scatter, side effects, control
 // edges.
 //
@@ -31,6 +44,7 @@ enum { MOST_CLONED = 1 << 16, MOST_GROWTH = 4 };
 typedef struct Normalizer {
     HloRewriter rw;
     HloType low, high;
+    bool only_mixed;
     bool excess_precision;
     HloBits kept;  // by computation id: reducers of collectives, not to be visited
     HloMap wide;   // computation -> its last wide clone
@@ -39,7 +53,20 @@ typedef struct Normalizer {
 
 // ---- what is widened ------------------------------------------------------------------------------------
 
-// These pass values of any type on, or work on the narrow type; calls do as their computations do.
+// These work on the narrow type as it is.
+static bool is_supported(const HloInstruction *inst) {
+    switch ((int)inst->op) {
+    case HLO_OP_OPT_BARRIER:
+    case HLO_OP_CLZ:
+    case HLO_OP_POPCNT:
+    case HLO_OP_SHIFT_RIGHT_ARITHMETIC:
+    case HLO_OP_SHIFT_RIGHT_LOGICAL: return true;
+    case HLO_OP_SCAN: return hlo_int(inst, HLO_ATTR_IS_ASSOCIATIVE);
+    default: return false;
+    }
+}
+
+// These pass values of any type on; calls do as their computations do.
 static bool is_left_alone(const HloInstruction *inst) {
     if (hlo_op_has(inst->op, HLO_OPF_ASYNC) || hlo_has_own_side_effect(inst)) return true;
     switch ((int)inst->op) {
@@ -56,14 +83,8 @@ static bool is_left_alone(const HloInstruction *inst) {
     case HLO_OP_CONDITIONAL:
     case HLO_OP_BITCAST:
     case HLO_OP_BITCAST_CONVERT:
-    case HLO_OP_OPT_BARRIER:
     case HLO_OP_COPY_START:
-    case HLO_OP_COPY_DONE:
-    case HLO_OP_CLZ:
-    case HLO_OP_POPCNT:
-    case HLO_OP_SHIFT_RIGHT_ARITHMETIC:
-    case HLO_OP_SHIFT_RIGHT_LOGICAL: return true;
-    case HLO_OP_SCAN: return hlo_int(inst, HLO_ATTR_IS_ASSOCIATIVE);
+    case HLO_OP_COPY_DONE: return true;
     default: return false;
     }
 }
@@ -73,20 +94,28 @@ static bool keeps_callees(const HloInstruction *inst) {
 }
 
 // These recursions go as deep as the parser lets tuples nest.
-static bool has_low(const Normalizer *n, const HloShape *shape) {
-    if (!hlo_shape_is_tuple(shape)) return shape->type == n->low;
+static bool has_type(const HloShape *shape, HloType type) {
+    if (!hlo_shape_is_tuple(shape)) return shape->type == type;
     for (size_t k = 0; k < shape->rank; k++) {
-        if (has_low(n, shape->elements[k])) return true;
+        if (has_type(shape->elements[k], type)) return true;
     }
     return false;
 }
 
-static const HloShape *widened(const Normalizer *n, const HloShape *shape) {
+static const HloShape *retyped(const Normalizer *n, const HloShape *shape, HloType from, HloType to) {
     HloShapes *shapes = &n->rw.m->shapes;
-    if (!hlo_shape_is_tuple(shape)) return shape->type == n->low ? hlo_shape_with_type(shapes, shape, n->high) : shape;
+    if (!hlo_shape_is_tuple(shape)) return shape->type == from ? hlo_shape_with_type(shapes, shape, to) : shape;
     const HloShape **elements = HLO_NEW_ARRAY(n->rw.scratch, const HloShape *, shape->rank);
-    for (size_t k = 0; k < shape->rank; k++) elements[k] = widened(n, shape->elements[k]);
+    for (size_t k = 0; k < shape->rank; k++) elements[k] = retyped(n, shape->elements[k], from, to);
     return hlo_shape_tuple(shapes, elements, shape->rank);
+}
+
+static bool has_low(const Normalizer *n, const HloShape *shape) {
+    return has_type(shape, n->low);
+}
+
+static const HloShape *widened(const Normalizer *n, const HloShape *shape) {
+    return retyped(n, shape, n->low, n->high);
 }
 
 // ---- converting -----------------------------------------------------------------------------------------
@@ -104,13 +133,17 @@ static HloInstruction *converted(Normalizer *n, HloInstruction *value, const Hlo
     return hlo_build_tuple(&n->rw, elements, shape->rank);
 }
 
-static void widen_operands(Normalizer *n, HloInstruction *inst) {
+static void retype_operands(Normalizer *n, HloInstruction *inst, HloType from, HloType to) {
     for (size_t k = 0; k < hlo_operand_count(inst); k++) {
         HloInstruction *operand = hlo_operand(inst, k);
-        if (!has_low(n, operand->shape)) continue;
-        HloInstruction *wide = converted(n, operand, widened(n, operand->shape));
-        if (wide) hlo_set_operand(inst, k, wide);
+        if (!has_type(operand->shape, from)) continue;
+        HloInstruction *other = converted(n, operand, retyped(n, operand->shape, from, to));
+        if (other) hlo_set_operand(inst, k, other);
     }
+}
+
+static void widen_operands(Normalizer *n, HloInstruction *inst) {
+    retype_operands(n, inst, n->low, n->high);
 }
 
 static bool is_short_cut(const Normalizer *n, const HloInstruction *user, const HloInstruction *wide) {
@@ -182,6 +215,80 @@ static void widen_callees(Normalizer *n, HloInstruction *inst) {
     }
 }
 
+// ---- both types in one instruction ----------------------------------------------------------------------
+
+typedef struct Mix {
+    bool low, high;
+} Mix;
+
+static void mix_in(const Normalizer *n, Mix *mix, const HloShape *shape) {
+    mix->low |= has_type(shape, n->low);
+    mix->high |= has_type(shape, n->high);
+}
+
+static bool is_mixed(const Normalizer *n, const HloInstruction *inst) {
+    Mix mix = {0};
+    mix_in(n, &mix, inst->shape);
+    for (size_t k = 0; k < hlo_operand_count(inst); k++) mix_in(n, &mix, hlo_operand(inst, k)->shape);
+    for (size_t c = 0; c < inst->called.count && !keeps_callees(inst); c++) {
+        const HloComputation *callee = hlo_called(inst, c);
+        mix_in(n, &mix, callee->root->shape);
+        for (size_t k = 0; k < hlo_parameter_count(callee); k++) mix_in(n, &mix, hlo_parameter(callee, k)->shape);
+    }
+    return mix.low && mix.high;
+}
+
+static bool is_all_low(const Normalizer *n, const HloShape *shape) {
+    if (!hlo_shape_is_tuple(shape)) return shape->type == n->low;
+    for (size_t k = 0; k < shape->rank; k++) {
+        if (!is_all_low(n, shape->elements[k])) return false;
+    }
+    return true;
+}
+
+// What rounding does to the result of these it may as well do to their operands. Operations that have a predicate or
+// an index besides are widened nevertheless, as in the reference.
+static bool commutes_with_rounding(HloOpcode op) {
+    switch ((int)op) {
+    case HLO_OP_ABS:
+    case HLO_OP_ALL_GATHER:
+    case HLO_OP_ALL_TO_ALL:
+    case HLO_OP_BROADCAST:
+    case HLO_OP_CLAMP:
+    case HLO_OP_COLLECTIVE_BROADCAST:
+    case HLO_OP_COLLECTIVE_PERMUTE:
+    case HLO_OP_CONCATENATE:
+    case HLO_OP_COPY:
+    case HLO_OP_MAXIMUM:
+    case HLO_OP_MINIMUM:
+    case HLO_OP_OPT_BARRIER:
+    case HLO_OP_PAD:
+    case HLO_OP_RAGGED_ALL_TO_ALL:
+    case HLO_OP_RESHAPE:
+    case HLO_OP_REVERSE:
+    case HLO_OP_SLICE:
+    case HLO_OP_TRANSPOSE: return true;
+    default: return false;
+    }
+}
+
+// The order of converts, which their names show, is the reference's.
+static bool converts_operands_first(const HloInstruction *inst) {
+    return hlo_shape_is_tuple(inst->shape) && (inst->op == HLO_OP_SORT || keeps_callees(inst));
+}
+
+static void unmix(Normalizer *n, HloInstruction *inst) {
+    bool operands_first = converts_operands_first(inst);
+    if (commutes_with_rounding(inst->op) && is_all_low(n, inst->shape)) {
+        retype_operands(n, inst, n->high, n->low);
+        return;
+    }
+    if (operands_first) widen_operands(n, inst);
+    widen_result(n, inst);
+    if (!operands_first) widen_operands(n, inst);
+    if (!keeps_callees(inst)) widen_callees(n, inst);
+}
+
 // ---- the pass -------------------------------------------------------------------------------------------
 
 // Cheap, and the end of it for most modules and types.
@@ -200,11 +307,20 @@ static bool mentions_low(const Normalizer *n, const HloInstruction *inst) {
     return false;
 }
 
+static bool is_wanted(const Normalizer *n, const HloInstruction *inst) {
+    if (is_left_alone(inst)) return false;
+    return n->only_mixed ? is_mixed(n, inst) : !is_supported(inst) && mentions_low(n, inst);
+}
+
 static void normalize(Normalizer *n, HloInstruction *inst) {
-    if (is_left_alone(inst) || !mentions_low(n, inst) || hlo_rewriter_is_spent(&n->rw)) return;
+    if (!is_wanted(n, inst) || hlo_rewriter_is_spent(&n->rw)) return;
     hlo_rewriter_at(&n->rw, inst);
-    hlo_rewriter_note(&n->rw, "compute-in-wide-type", inst, inst);
-    n->rw.rule = "compute-in-wide-type";
+    n->rw.rule = n->only_mixed ? "compute-in-one-type" : "compute-in-wide-type";
+    hlo_rewriter_note(&n->rw, n->rw.rule, inst, inst);
+    if (n->only_mixed) {
+        unmix(n, inst);
+        return;
+    }
     widen_operands(n, inst);
     widen_result(n, inst);
     if (!keeps_callees(inst)) widen_callees(n, inst);
@@ -262,8 +378,8 @@ static bool normalize_all(Normalizer *n) {
     return n->rw.cx->log->count > before;
 }
 
-HloStatus hlo_float_normalization_run(HloPassContext *cx, HloModule *m, bool *changed, HloType low, HloType high) {
-    Normalizer n = {.rw = hlo_rewriter(cx, m), .low = low, .high = high};
+HloStatus hlo_float_normalization_run(HloPassContext *cx, HloModule *m, bool *changed, HloNormalization what) {
+    Normalizer n = {.rw = hlo_rewriter(cx, m), .low = what.low, .high = what.high, .only_mixed = what.only_mixed};
     n.excess_precision = hlo_option_bool(cx, "excess-precision");
     n.most_cloned = MOST_CLONED + MOST_GROWTH * hlo_module_instruction_count(m);
     keep_collective_reducers(&n);

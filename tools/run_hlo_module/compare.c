@@ -14,15 +14,13 @@ static bool is_default(const char *platform) {
     return strcasecmp(platform, "default") == 0;
 }
 
-// Undoes what a compiler did to the module. What is not there yet does not run.
+// Undoes what a compiler did to the module. The one element is the pipeline that the name stands for.
 static HloStatus despecialize(Run *run, HloModule *m) {
-    static const char passes[] =
-        "hlo-descheduler?,control-dep-remover?,defuser?,bf16-mixed-precision-removal?,sub-byte-size-removal?";
-    HloElement *pipeline;
+    HloElement *list;
     HloRunner runner = {0};
     bool changed;
-    HLO_TRY(hlo_pipeline_parse(&run->arena, "despecializer", hlo_view(passes), &pipeline));
-    return hlo_pipeline_run(pipeline, m, &runner, &changed);
+    HLO_TRY(hlo_pipeline_parse(&run->arena, "reference", hlo_view("despecializer"), &list));
+    return hlo_pipelines_run(list, m, &runner, &changed);
 }
 
 // A copy of the module under another name, which the caller frees, without fast math.
