@@ -38,7 +38,7 @@ static const HloFlag flags[] = {
     FLAG("max-steps", INT, most_steps, "run", "N",
          "interpreter: give up after N instructions (default: never), so that loops that do not end are told"),
     FLAG("max-loop-trips", INT, most_trips, "run", "N", "interpreter: give up when a loop runs more than N times"),
-    FLAG("max-memory", INT, most_bytes, "run", "BYTES", "interpreter: give up when values need more than this"),
+    FLAG("max-memory", INT, most_bytes, "run", "BYTES", "interpreter: give up when values need more than this (default: three quarters of the machine's memory)"),
     FLAG("time", BOOL, time, "run", NULL, "tell on standard error how long compiling and running took"),
     FLAG("input", TEXTS, inputs, "values", "FILE|TEXT",
          "next argument: a literal such as 'f32[2] {1, 2}', or a file with one: .npy, .txt, .pb (LiteralProto)"),
@@ -212,6 +212,7 @@ static HloStatus run_all(void *data) {
     if (o->most_steps < 0 || o->most_trips < 0 || o->most_bytes < 0)
         return hlo_error(HLO_INVALID_ARGUMENT, "--max-steps, --max-loop-trips and --max-memory must not be negative");
     if (!run->options.reference) run->options.reference = usual_reference(&run->options);
+    if (!o->most_bytes) run->options.most_bytes = (int64_t)hlo_memory_budget();
     HLO_TRY(check_platforms(&run->options));
     HLO_TRY(read_given(run));
     return run_files(run, &files);

@@ -64,6 +64,10 @@ char *hlo_arena_printf(HloArena *arena, const char *format, ...) __attribute__((
 // A typed zeroed array: HLO_NEW_ARRAY(arena, int64_t, n).
 #define HLO_NEW_ARRAY(arena, type, count) ((type *)hlo_arena_array((arena), (count), sizeof(type)))
 
+// What one process may well use, three quarters of the machine's memory, for limits: beyond it the system does not refuse
+// memory but ends processes. 0 when it does not say.
+size_t hlo_memory_budget(void);
+
 // Product and sum that refuse to wrap; false leaves *out alone.
 static inline bool hlo_size_mul(size_t a, size_t b, size_t *out) {
     size_t r;

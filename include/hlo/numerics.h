@@ -11,7 +11,7 @@ typedef struct HloNumerics HloNumerics;
 
 typedef struct HloNumericsOptions {
     uint64_t seed;  // of the arguments; 0: 1
-    HloEvalLimits limits;   // steps 0: twenty millions, since a loop may not end
+    HloEvalLimits limits;   // steps 0: twenty millions, since a loop may not end; bytes 0: hlo_memory_budget()
     HloErrorBounds bounds;  // of differences that are none; both 0: by type, see below
 } HloNumericsOptions;
 

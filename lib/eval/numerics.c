@@ -148,6 +148,7 @@ HloStatus hlo_numerics_new(const HloModule *m, const HloNumericsOptions *options
     if (!n) return hlo_out_of_memory();
     n->options = *options;
     if (!options->limits.steps) n->options.limits.steps = MOST_STEPS;
+    if (!options->limits.bytes) n->options.limits.bytes = hlo_memory_budget();
     n->replicas = replicas;
     n->partitions = partitions;
     HloStatus status = hlo_guarded((HloArena *const[]){&n->arena, NULL}, open_numerics, &(Opening){n, m});

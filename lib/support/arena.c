@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum {
     FIRST_BLOCK_BYTES = 16 << 10,
@@ -166,4 +167,9 @@ char *hlo_arena_printf(HloArena *arena, const char *format, ...) {
     if (size >= 0) vsnprintf(text, (size_t)size + 1, format, again);
     va_end(again);
     return text;
+}
+
+size_t hlo_memory_budget(void) {
+    long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page_bytes > 0 ? (size_t)pages / 4 * 3 * (size_t)page_bytes : 0;
 }
