@@ -405,11 +405,10 @@ void hlo_put_metadata_fields(HloBuffer *out, const HloMetadata *md) {
         hlo_put_dims(out, md->profile_type);
     }
     put_text_field(out, start, "deduplicated_name=", md->deduplicated_name);
-    if (md->scheduling_name && *md->scheduling_name) {  // not escaped
+    if (md->scheduling_name && *md->scheduling_name) {
         put_gap(out, start);
-        hlo_put_string(out, "scheduling_name=\"");
-        hlo_put_string(out, md->scheduling_name);
-        hlo_put_char(out, '"');
+        hlo_put_string(out, "scheduling_name=");
+        hlo_put_bare(out, md->scheduling_name);
     }
     put_int_field(out, start, "stack_frame_id=", md->stack_frame_id);
     if (md->payload_size) {

@@ -43,9 +43,8 @@ static void close_computation(Printer *p, const HloComputation *comp) {
     hlo_put_spaces(p->out, 2 * (size_t)p->indent);
     hlo_put_char(p->out, '}');
     if (p->options.ids && comp->execution_thread && strcmp(comp->execution_thread, "main") != 0) {
-        hlo_put_string(p->out, ", execution_thread=\"");
-        hlo_put_string(p->out, comp->execution_thread);
-        hlo_put_char(p->out, '"');
+        hlo_put_string(p->out, ", execution_thread=");
+        hlo_put_bare(p->out, comp->execution_thread);
     }
     if (p->options.name_after_closing_brace && comp->count > NAMED_FROM) {
         hlo_put_string(p->out, " // ");

@@ -134,9 +134,9 @@ void hlo_put_debug_rows(HloBuffer *out, const HloModule *m) {
     for (size_t i = 0; i < m->debug_row_count; i++) {
         const HloDebugRow *row = &m->debug_rows[i];
         if (i) hlo_put_string(out, ",\n");
-        hlo_put_string(out, "  {\"");
-        hlo_put_string(out, row->name);
-        hlo_put_string(out, "\"}:(");
+        hlo_put_string(out, "  {");
+        hlo_put_bare(out, row->name);
+        hlo_put_string(out, "}:(");
         for (size_t k = 0; k < row->count; k++) {
             if (k) hlo_put_char(out, ',');
             put_debug_attr(out, &row->attrs[k]);
