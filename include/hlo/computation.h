@@ -72,6 +72,8 @@ static inline HloInstruction *hlo_parameter(const HloComputation *comp, size_t k
 
 // Called by a fusion instruction.
 bool hlo_is_fusion_computation(const HloComputation *comp);
+// Called by an asynchronous instruction: it holds one instruction, its root, beside the parameters.
+bool hlo_is_async_computation(const HloComputation *comp);
 bool hlo_computation_has_side_effect(const HloComputation *comp);
 // The one fusion that calls it, or NULL.
 HloInstruction *hlo_fusion_caller(const HloComputation *comp);

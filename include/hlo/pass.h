@@ -27,8 +27,8 @@ struct HloPass {
     const char *summary;  // one line for --list-passes=long and the manual
     const HloOptionSpec *options;
     size_t option_count;
-    // NULL, or the text of a pipeline that the name stands for: wherever it is written, a pipeline of that name runs, and
-    // filters and observers see its passes. `run` is NULL then, and there are no options.
+    // NULL, or the text of a pipeline that the name stands for: wherever it is written, a pipeline of that name runs,
+    // and filters and observers see its passes. `run` is NULL then, and there are no options.
     const char *pipeline;
     // Changes the module; *changed is false on entry. On failure the module is fit for printing only.
     HloStatus (*run)(HloPassContext *cx, HloModule *m, bool *changed);

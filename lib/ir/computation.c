@@ -144,6 +144,14 @@ bool hlo_is_fusion_computation(const HloComputation *comp) {
     return hlo_fusion_caller(comp) != NULL;
 }
 
+bool hlo_is_async_computation(const HloComputation *comp) {
+    for (size_t i = 0; i < comp->callers.count; i++) {
+        const HloInstruction *caller = comp->callers.items[i];
+        if (hlo_op_has(caller->op, HLO_OPF_ASYNC)) return true;
+    }
+    return false;
+}
+
 // ---- cloning --------------------------------------------------------------------------------------------
 
 static void clone_control_edges(const HloComputation *comp, const HloMap *made) {

@@ -158,19 +158,11 @@ static void copy_donations(CopyWork *work) {
 
 // ---- the step -------------------------------------------------------------------------------------------
 
-static bool is_async(const HloComputation *comp) {
-    for (size_t i = 0; i < comp->callers.count; i++) {
-        const HloInstruction *caller = comp->callers.items[i];
-        if (hlo_op_has(caller->op, HLO_OPF_ASYNC)) return true;
-    }
-    return false;
-}
-
 HloStatus add_copies(CopyWork *work) {
     HloCompList comps = hlo_module_nonfusion_order(work->m, work->scratch);
     for (size_t i = 0; i < comps.count; i++) {
         HloComputation *comp = comps.items[i];
-        if (is_async(comp)) continue;
+        if (hlo_is_async_computation(comp)) continue;
         HloInstList insts = hlo_post_order(comp, work->scratch);
         for (size_t k = 0; k < insts.count; k++) {
             HloInstruction *inst = insts.items[k];

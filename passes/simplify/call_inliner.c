@@ -36,14 +36,6 @@ static bool attribute_is(const HloInstruction *inst, const char *key, const char
     return value && (strcmp(value, a) == 0 || strcmp(value, b) == 0);
 }
 
-static bool is_async_computation(const HloComputation *comp) {
-    for (size_t k = 0; k < comp->callers.count; k++) {
-        const HloInstruction *caller = comp->callers.items[k];
-        if (hlo_op_has(caller->op, HLO_OPF_ASYNC)) return true;
-    }
-    return false;
-}
-
 // Whether `name` is one of the comma-separated words of `list`.
 static bool is_listed(const char *list, const char *name) {
     size_t size = strlen(name);
@@ -63,7 +55,7 @@ static bool is_preserved_composite(const Inliner *in, const HloInstruction *call
 static bool is_inlined(const Inliner *in, const HloInstruction *call) {
     const HloComputation *callee = hlo_called(call, 0);
     if (hlo_operand_count(call) != hlo_parameter_count(callee)) return false;
-    if (hlo_has(call, HLO_ATTR_BACKEND_CONFIG) || is_async_computation(call->comp)) return false;
+    if (hlo_has(call, HLO_ATTR_BACKEND_CONFIG) || hlo_is_async_computation(call->comp)) return false;
     if (is_preserved_composite(in, call)) return false;
     if (attribute_is(call, "inlineable", "false", "xla_late")) return false;
     if (attribute_is(call, "inlineable", "true", "xla_early")) return true;

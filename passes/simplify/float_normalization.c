@@ -30,8 +30,9 @@
 // Needs: nothing.  Keeps: signatures of computations, reducers of all-reduce and reduce-scatter, side effects, control
 // edges.
 //
-// Differs from the reference: a convert of integers, or one that also changes the layout, is no short cut; copy-start
-// and copy-done stay (widened, they would no longer fit together), and so does popcnt, which counts the bits of a sign.
+// Differs from the reference: what an async-start wraps stays, as there is no room for converts; a convert of integers,
+// or one that also changes the layout, is no short cut; copy-start and copy-done stay (widened, they would no longer
+// fit together), and so does popcnt, which counts the bits of a sign.
 
 #include "float_normalization.h"
 
@@ -369,7 +370,9 @@ static bool normalize_all(Normalizer *n) {
     uint64_t before = n->rw.cx->log->count;
     HloCompList comps = hlo_module_post_order(n->rw.m, n->rw.scratch);
     for (size_t c = 0; c < comps.count; c++) {
-        if (hlo_bits_has(n->kept, comps.items[c]->id) || !computation_has_low(n, comps.items[c])) continue;
+        const HloComputation *comp = comps.items[c];
+        if (hlo_bits_has(n->kept, comp->id) || hlo_is_async_computation(comp) || !computation_has_low(n, comp))
+            continue;
         HloInstList order = hlo_visitor_order(comps.items[c], n->rw.scratch);
         for (size_t k = 0; k < order.count; k++) {
             if (order.items[k]->comp) normalize(n, order.items[k]);

@@ -9,16 +9,16 @@ static const HloOptionSpec options[] = {
     {"excess-precision", HLO_OPTION_BOOL, "true", "let converts to the wider type take values before they are rounded"},
 };
 
-#define NORMALIZATION(low, LOW, HIGH, high)                                                                         \
-    static HloStatus run_##low(HloPassContext *cx, HloModule *m, bool *changed) {                                   \
-        return hlo_float_normalization_run(cx, m, changed, (HloNormalization){HLO_##LOW, HLO_##HIGH, false});       \
-    }                                                                                                               \
-    const HloPass hlo_pass_float_normalization_##low = {                                                            \
-        .name = "float-normalization-" #low,                                                                        \
-        .summary = "computes in " #high " what has the type " #low,                                                 \
-        .options = options,                                                                                         \
-        .option_count = HLO_COUNT(options),                                                                         \
-        .run = run_##low,                                                                                           \
+#define NORMALIZATION(low, LOW, HIGH, high)                                                                   \
+    static HloStatus run_##low(HloPassContext *cx, HloModule *m, bool *changed) {                             \
+        return hlo_float_normalization_run(cx, m, changed, (HloNormalization){HLO_##LOW, HLO_##HIGH, false}); \
+    }                                                                                                         \
+    const HloPass hlo_pass_float_normalization_##low = {                                                      \
+        .name = "float-normalization-" #low,                                                                  \
+        .summary = "computes in " #high " what has the type " #low,                                           \
+        .options = options,                                                                                   \
+        .option_count = HLO_COUNT(options),                                                                   \
+        .run = run_##low,                                                                                     \
     };
 
 NORMALIZATION(bf16, BF16, F32, f32)

@@ -19,13 +19,8 @@
 
 // An asynchronous computation holds one instruction, and so must what takes the place of a fusion in it.
 static bool fits(const HloInstruction *fusion) {
-    const HloComputation *comp = fusion->comp, *body = hlo_called(fusion, 0);
-    if (body->count == hlo_parameter_count(body) + 1) return true;
-    for (size_t k = 0; k < comp->callers.count; k++) {
-        const HloInstruction *caller = comp->callers.items[k];
-        if (hlo_op_has(caller->op, HLO_OPF_ASYNC)) return false;
-    }
-    return true;
+    const HloComputation *body = hlo_called(fusion, 0);
+    return body->count == hlo_parameter_count(body) + 1 || !hlo_is_async_computation(fusion->comp);
 }
 
 static HloStatus check_edges(const HloInstruction *fusion) {

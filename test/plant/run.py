@@ -28,11 +28,13 @@ MIN_PASSES = 4
 # pass, or pass/rewrite: (module, the pipeline it runs in). In the module TYPE is what stands after the last dash.
 PASSES = {
     'algsimp': ('algsimp', 'flatten-call-graph,dce,{},cse,dce'),
+    'bf16-mixed-precision-removal': ('mixed-precision', 'dce,{},cse,dce'),
     'call-inliner': ('call-inliner', 'tuple-simplifier,{},algsimp,dce'),
     'copy-insertion': ('copy-insertion', 'cse,flatten-call-graph,{}'),
     'copy-insertion/remove-copy': ('copy-insertion', 'cse,flatten-call-graph,{}'),
     'cse': ('cse', 'tuple-simplifier,{},dce,algsimp'),
     'dce': ('dce', 'tuple-simplifier,{},cse,algsimp'),
+    'defuser': ('defuser', 'dce,{},cse,dce'),
     'flatten-call-graph': ('flatten-call-graph', 'dce,{},call-inliner,algsimp'),
     'simplify-fp-conversions': ('simplify-fp-conversions', 'dce,cse,{},dce'),
     'tuple-simplifier': ('tuple-simplifier', 'dce,cse,{},call-inliner,dce'),

@@ -83,6 +83,7 @@ typedef struct Needs {
 
 static const Needs needs[] = {
     {"copy-insertion", "flatten-call-graph,copy-insertion"},
+    {"defuser", "control-dep-remover,defuser"},
 };
 
 static const char *pipeline_of(const char *pass) {
