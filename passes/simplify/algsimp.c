@@ -69,7 +69,8 @@ static bool is_of_another_precision(const HloShape *a, const HloShape *b) {
     return hlo_shape_is_array(a) && hlo_shape_is_array(b) && a->type != b->type;
 }
 
-// Takes back what a refused rule made: instructions from `first_id` on, which stand last.
+// Takes back what a rule made that was refused or found on its way that it cannot go on: instructions from `first_id`
+// on, which stand last.
 static void take_back(HloComputation *comp, uint32_t first_id) {
     while (comp->last->id >= first_id && !comp->last->users.count) hlo_computation_remove(comp, comp->last);
 }
@@ -81,8 +82,7 @@ static bool apply(HloAlg *alg, const HloAlgRule *rule, HloInstruction *inst, boo
     alg->rw->rule = rule->name;
     HloInstruction *result = rule->apply(alg, inst);
     if (!hlo_is_ok(alg->rw->failure)) return true;
-    if (!result) return false;
-    if (rule->form == HLO_ALG_PLAIN && is_of_another_precision(inst->shape, result->shape)) {
+    if (!result || (rule->form == HLO_ALG_PLAIN && is_of_another_precision(inst->shape, result->shape))) {
         take_back(comp, first_id);
         return false;
     }
