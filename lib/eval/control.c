@@ -53,7 +53,7 @@ HLO_RULE(hlo_rule_select) {
     size_t chosen = args[0]->data[0] ? 1 : 2;
     *out = args[chosen];
     args[chosen] = NULL;
-    return hlo_ok();
+    return (*out)->shape->type == inst->shape->type ? hlo_ok() : hlo_datum_convert(vm, out, inst->shape);
 }
 
 // ---- leaves and tuples ----------------------------------------------------------------------------------

@@ -240,6 +240,17 @@ static void run_reduce_precision(const HloElementwise *op, int64_t n, const void
 // ---- three operands -------------------------------------------------------------------------------------
 
 // In blocks of bytes, so that every type is copied alike.
+// Between values of two types, or of another type than the result.
+static void run_mixed_select(const HloElementwise *op, int64_t n, const void *const *in, void *out) {
+    const uint8_t *which = in[0];
+    for (int64_t i = 0; i < n; i++) {
+        size_t k = which[i] ? 1 : 2;
+        const char *from = (const char *)in[k] + (size_t)i * op->in_bytes[k];
+        hlo_convert(hlo_operand(op->inst, k)->shape->type, from, op->out_type, (char *)out + (size_t)i * op->out_bytes,
+                    1);
+    }
+}
+
 static void run_select(const HloElementwise *op, int64_t n, const void *const *in, void *out) {
     const uint8_t *which = in[0];
     size_t bytes = op->out_bytes;
@@ -344,12 +355,17 @@ static HloStatus prepare_clamp(HloElementwise *op) {
     return hlo_binary_kernel(HLO_OP_MAXIMUM, hlo_wide_of(op->in_type)) ? hlo_ok() : unsupported(op->inst);
 }
 
+static bool is_mixed(const HloElementwise *op) {
+    return hlo_operand(op->inst, 1)->shape->type != op->out_type ||
+           hlo_operand(op->inst, 2)->shape->type != op->out_type;
+}
+
 static HloStatus prepare_other(HloElementwise *op) {
     switch ((int)op->inst->op) {
     case HLO_OP_REAL:
     case HLO_OP_IMAG: op->run = run_part; break;
     case HLO_OP_COMPLEX: op->run = run_complex; break;
-    case HLO_OP_SELECT: op->run = run_select; break;
+    case HLO_OP_SELECT: op->run = is_mixed(op) ? run_mixed_select : run_select; break;
     default: op->run = run_copy; break;  // copy, convert
     }
     bool drops_parts = op->run == run_copy && hlo_type_is_complex(op->in_type) && !hlo_type_is_complex(op->out_type);

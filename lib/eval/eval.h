@@ -156,6 +156,16 @@ HLO_MUST_USE HloStatus hlo_lanes_compile(const HloComputation *comp, HloArena *a
 // input.
 void hlo_lanes_run(HloLanes *lanes, int64_t n, const void *const *in, void *const *out);
 
+// ---- mixed precision -------------------------------------------------------------------------------------
+
+// For an instruction whose rule takes operands in the type of the result: by operand, the shape to convert it to, NULL
+// where it has that type. NULL when there is nothing to convert.
+const HloShape **hlo_mixed_operands(const HloInstruction *inst, HloArena *arena);
+// Whether it calls a computation for elements of other float types than it has itself; its rule then cannot run.
+bool hlo_region_is_mixed(const HloInstruction *inst);
+// Puts the same array with the element type of `shape` in place of *datum.
+HLO_MUST_USE HloStatus hlo_datum_convert(HloMachine *vm, HloDatum **datum, const HloShape *shape);
+
 // ---- the machine ----------------------------------------------------------------------------------------
 
 typedef struct HloPlan HloPlan;

@@ -16,9 +16,11 @@ enum { HLO_EVAL_DEPTH = 1000 };
 typedef struct PlanStep {
     const HloInstruction *inst;
     HloRule rule;
-    uint32_t *args;  // steps that compute the operands
-    bool *last;      // operand k is not used afterwards
-    bool takes;      // a get-tuple-element after which nobody looks at this element of the tuple
+    uint32_t *args;              // steps that compute the operands
+    bool *last;                  // operand k is not used afterwards
+    bool takes;                  // a get-tuple-element after which nobody looks at this element of the tuple
+    bool is_mixed;               // hlo_region_is_mixed
+    const HloShape **converted;  // hlo_mixed_operands
 } PlanStep;
 
 struct HloPlan {
@@ -49,6 +51,8 @@ static void plan_step(HloMachine *vm, const HloInstruction *inst, const uint32_t
     *step = (PlanStep){inst, hlo_eval_rule(inst->op), HLO_NEW_ARRAY(&vm->arena, uint32_t, count),
                        HLO_NEW_ARRAY(&vm->arena, bool, count)};
     for (size_t k = 0; k < count; k++) step->args[k] = step_of[hlo_operand(inst, k)->id];
+    step->converted = hlo_mixed_operands(inst, &vm->arena);
+    step->is_mixed = hlo_region_is_mixed(inst);
 }
 
 // Backwards: the first use met is the last one.
@@ -185,6 +189,20 @@ static HloStatus compute_sized(HloMachine *vm, Frame *frame, const PlanStep *ste
     return sized && !(*out)->sizes ? hlo_datum_set_sizes(*out, sizes) : hlo_ok();
 }
 
+static HloStatus refuse_mixed(const HloInstruction *inst) {
+    return hlo_error(HLO_UNIMPLEMENTED,
+                     "%s whose computation has another float type cannot be interpreted; "
+                     "bf16-mixed-precision-removal may help",
+                     hlo_op_name(inst->op));
+}
+
+static HloStatus convert_args(HloMachine *vm, Frame *frame, const PlanStep *step) {
+    for (size_t k = 0; step->converted && k < hlo_operand_count(step->inst); k++) {
+        if (step->converted[k]) HLO_TRY(hlo_datum_convert(vm, &frame->args[k], step->converted[k]));
+    }
+    return hlo_ok();
+}
+
 static HloStatus compute(HloMachine *vm, Frame *frame, const PlanStep *step, HloDatum **out) {
     const HloInstruction *inst = step->inst;
     if (inst->op == HLO_OP_PARAMETER) {
@@ -196,8 +214,10 @@ static HloStatus compute(HloMachine *vm, Frame *frame, const PlanStep *step, Hlo
         return hlo_ok();
     }
     if (!step->rule) return hlo_error(HLO_UNIMPLEMENTED, "%s cannot be interpreted", hlo_op_name(inst->op));
+    if (step->is_mixed) return refuse_mixed(inst);
     HLO_TRY(count_step(vm));
     HLO_TRY(check_rank(inst->shape));
+    HLO_TRY(convert_args(vm, frame, step));
     return hlo_shape_is_dynamic(inst->shape) ? compute_sized(vm, frame, step, out)
                                              : step->rule(vm, inst, frame->args, out);
 }

@@ -292,10 +292,18 @@ static void unmix(Normalizer *n, HloInstruction *inst) {
 
 // ---- the pass -------------------------------------------------------------------------------------------
 
+static bool calls_low(const Normalizer *n, const HloInstruction *inst) {
+    if (!inst->called.count || keeps_callees(inst) || is_left_alone(inst)) return false;
+    for (size_t k = 0; k < inst->called.count; k++) {
+        if (signature_has_low(n, hlo_called(inst, k))) return true;
+    }
+    return false;
+}
+
 // Cheap, and the end of it for most modules and types.
 static bool computation_has_low(const Normalizer *n, const HloComputation *comp) {
     HLO_EACH_INST(inst, comp) {
-        if (has_low(n, inst->shape)) return true;
+        if (has_low(n, inst->shape) || calls_low(n, inst)) return true;
     }
     return false;
 }
@@ -305,7 +313,7 @@ static bool mentions_low(const Normalizer *n, const HloInstruction *inst) {
     for (size_t k = 0; k < hlo_operand_count(inst); k++) {
         if (has_low(n, hlo_operand(inst, k)->shape)) return true;
     }
-    return false;
+    return calls_low(n, inst);
 }
 
 static bool is_wanted(const Normalizer *n, const HloInstruction *inst) {
