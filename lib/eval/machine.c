@@ -48,11 +48,13 @@ static HloBits find_needed(const HloComputation *comp, HloInstList order, HloAre
 
 static void plan_step(HloMachine *vm, const HloInstruction *inst, const uint32_t *step_of, PlanStep *step) {
     size_t count = hlo_operand_count(inst);
-    *step = (PlanStep){inst, hlo_eval_rule(inst->op), HLO_NEW_ARRAY(&vm->arena, uint32_t, count),
-                       HLO_NEW_ARRAY(&vm->arena, bool, count)};
+    *step = (PlanStep){.inst = inst,
+                       .rule = hlo_eval_rule(inst->op),
+                       .args = HLO_NEW_ARRAY(&vm->arena, uint32_t, count),
+                       .last = HLO_NEW_ARRAY(&vm->arena, bool, count),
+                       .is_mixed = hlo_region_is_mixed(inst),
+                       .converted = hlo_mixed_operands(inst, &vm->arena)};
     for (size_t k = 0; k < count; k++) step->args[k] = step_of[hlo_operand(inst, k)->id];
-    step->converted = hlo_mixed_operands(inst, &vm->arena);
-    step->is_mixed = hlo_region_is_mixed(inst);
 }
 
 // Backwards: the first use met is the last one.
