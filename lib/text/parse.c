@@ -67,6 +67,7 @@ HloStatus hlo_parse_module(HloStringView text, const HloParseOptions *options, H
         .text = text,
         .read = read_module,
     };
+    hlo_versions_start(&task.r);
     task.scratch.limit_bytes = options->memory_limit_bytes;
     hlo_arena_expect(&task.scratch, text.size / 2);
     HloStatus status = run_guarded(&task);

@@ -93,7 +93,7 @@ struct HloReader {
     HloBuffer notes;      // that go with it
     HloItems errors;      // HloDiagnostic: those kept so far
     size_t max_errors;
-    int hlo_version;          // 0: any
+    int hlo_version;          // 0: as HloParseOptions says
     bool failed;              // something was not read; lines may have placeholders as operands
     bool stopped;             // there were more errors than wanted
     const char *resync_from;  // reading goes on nowhere before this place
@@ -125,6 +125,9 @@ struct HloReader {
     HloInts ints;        // scratch of int lists
     HloVec shape_stack;  // scratch of tuple shapes
     HloInts shape_frames;
+    // One bit for each opcode, attribute and type of which there may be a form that the version does not have, so that
+    // all others pass at once; set by hlo_versions_start.
+    uint64_t newer_ops[HLO_OP_COUNT / 64 + 1], newer_attrs[HLO_ATTR_COUNT / 64 + 1], newer_types;
 };
 
 // parse_errors.c
@@ -292,10 +295,20 @@ typedef enum HloForm {
     HLO_FORM_COUNT
 } HloForm;
 
+void hlo_versions_start(HloReader *r);
 bool hlo_version_has(HloReader *r, const char *at, HloForm form);
-bool hlo_version_has_type(HloReader *r, const char *at, HloType type);
-// The same of an opcode (attr HLO_ATTR_COUNT) or an attribute of it.
-bool hlo_version_has_word(HloReader *r, const char *at, HloOpcode op, HloAttrId attr);
+// Of what has its bit set: an opcode (attr HLO_ATTR_COUNT) or an attribute of it, and a type.
+bool hlo_version_has_newer(HloReader *r, const char *at, HloOpcode op, HloAttrId attr);
+bool hlo_version_has_newer_type(HloReader *r, const char *at, HloType type);
+static inline bool hlo_version_has_op(HloReader *r, const char *at, HloOpcode op) {
+    return !(r->newer_ops[op / 64] >> op % 64 & 1) || hlo_version_has_newer(r, at, op, HLO_ATTR_COUNT);
+}
+static inline bool hlo_version_has_attr(HloReader *r, const char *at, HloOpcode op, HloAttrId attr) {
+    return !(r->newer_attrs[attr / 64] >> attr % 64 & 1) || hlo_version_has_newer(r, at, op, attr);
+}
+static inline bool hlo_version_has_type(HloReader *r, const char *at, HloType type) {
+    return !(r->newer_types >> type & 1) || hlo_version_has_newer_type(r, at, type);
+}
 
 // parse_module.c: any of the three forms of text, into r->m.
 bool hlo_read_module_text(HloReader *r);

@@ -316,7 +316,7 @@ static bool read_attribute(HloReader *r, HloLine *line) {
     if (!target) return unexpected_attribute(r, line);
     if (hlo_line_has(line, use.id))
         return hlo_read_error(r, t.at, "attribute %s already exists", hlo_attr_info(use.id)->name);
-    if (!hlo_version_has_word(r, t.at, target->op, use.id)) return false;
+    if (!hlo_version_has_attr(r, t.at, target->op, use.id)) return false;
     line->seen[use.id / 64] |= (uint64_t)1 << (use.id % 64);
     hlo_skip(r);
     if (read_value(r, line, target, use)) return true;

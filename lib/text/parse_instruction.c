@@ -59,7 +59,7 @@ bool hlo_read_opcode(HloReader *r, HloLine *line) {
     line->op_at = t.at;
     if (t.kind != HLO_TOK_IDENT) return hlo_read_error(r, t.at, "expects opcode");
     if (!find_opcode(r, &t, &line->op) && !find_sugar(r, line, &t)) return false;
-    if (!hlo_version_has_word(r, t.at, line->sugar ? line->wrapped_op : line->op, HLO_ATTR_COUNT)) return false;
+    if (!hlo_version_has_op(r, t.at, line->sugar ? line->wrapped_op : line->op)) return false;
     hlo_skip(r);
     line->paren_at = hlo_here(r);
     const char *message = line->op == HLO_OP_PARAMETER  ? "expects '(' before parameter number"

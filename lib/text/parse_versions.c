@@ -78,6 +78,20 @@ static bool is_too_new(const HloReader *r, int since, bool usual) {
     return r->hlo_version ? since > r->hlo_version : !usual;
 }
 
+void hlo_versions_start(HloReader *r) {
+    _Static_assert(HLO_TYPE_COUNT < 64, "types have a bit each");
+    for (size_t i = 0; i < HLO_COUNT(words); i++) {
+        const Word *word = &words[i];
+        bool is_op = word->attr == HLO_ATTR_COUNT;
+        size_t id = is_op ? (size_t)word->op : (size_t)word->attr;
+        if (is_too_new(r, word->since, word->usual))
+            (is_op ? r->newer_ops : r->newer_attrs)[id / 64] |= (uint64_t)1 << id % 64;
+    }
+    for (size_t i = 0; i < HLO_COUNT(types); i++) {
+        if (is_too_new(r, types[i].since, false)) r->newer_types |= (uint64_t)1 << types[i].type;
+    }
+}
+
 static bool refuse(HloReader *r, const char *at, const char *form, int since) {
     if (!r->hlo_version)
         return hlo_read_error(r, at, "%s needs HLO of %s; --hlo-version=%s reads it", form, name_of(since),
@@ -90,7 +104,7 @@ bool hlo_version_has(HloReader *r, const char *at, HloForm form) {
     return !is_too_new(r, forms[form].since, forms[form].usual) || refuse(r, at, forms[form].name, forms[form].since);
 }
 
-bool hlo_version_has_word(HloReader *r, const char *at, HloOpcode op, HloAttrId attr) {
+bool hlo_version_has_newer(HloReader *r, const char *at, HloOpcode op, HloAttrId attr) {
     for (size_t i = 0; i < HLO_COUNT(words); i++) {
         const Word *word = &words[i];
         if (word->op != op || word->attr != attr || !is_too_new(r, word->since, word->usual)) continue;
@@ -100,7 +114,7 @@ bool hlo_version_has_word(HloReader *r, const char *at, HloOpcode op, HloAttrId 
     return true;
 }
 
-bool hlo_version_has_type(HloReader *r, const char *at, HloType type) {
+bool hlo_version_has_newer_type(HloReader *r, const char *at, HloType type) {
     for (size_t i = 0; i < HLO_COUNT(types); i++) {
         if (types[i].type == type && is_too_new(r, types[i].since, false))
             return refuse(r, at, hlo_arena_printf(r->scratch, "`%s`", hlo_type_name(type)), types[i].since);
