@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <strings.h>
 
 #include "hlo/infer.h"
 #include "hlo/listing.h"
@@ -38,7 +37,8 @@ static const HloFlag flags[] = {
     FLAG("max-steps", INT, most_steps, "run", "N",
          "interpreter: give up after N instructions (default: never), so that loops that do not end are told"),
     FLAG("max-loop-trips", INT, most_trips, "run", "N", "interpreter: give up when a loop runs more than N times"),
-    FLAG("max-memory", INT, most_bytes, "run", "BYTES", "interpreter: give up when values need more than this (default: three quarters of the machine's memory)"),
+    FLAG("max-memory", INT, most_bytes, "run", "BYTES",
+         "interpreter: give up when values need more than this (default: three quarters of the machine's memory)"),
     FLAG("time", BOOL, time, "run", NULL, "tell on standard error how long compiling and running took"),
     FLAG("input", TEXTS, inputs, "values", "FILE|TEXT",
          "next argument: a literal such as 'f32[2] {1, 2}', or a file with one: .npy, .txt, .pb (LiteralProto)"),
@@ -186,7 +186,7 @@ static const char *usual_reference(const Options *options) {
 static HloStatus check_platforms(const Options *options) {
     if (!*options->platform) return hlo_error(HLO_INVALID_ARGUMENT, "Must pass --platform flag.");
     HLO_TRY(check_platform(options->platform));
-    bool has_reference = options->reference && *options->reference && strcasecmp(options->reference, "default") != 0;
+    bool has_reference = options->reference && *options->reference && !is_default(options->reference);
     return has_reference ? check_platform(options->reference) : hlo_ok();
 }
 

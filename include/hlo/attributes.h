@@ -275,9 +275,9 @@ typedef struct HloAttr {
 // The same id and the same value: texts, lists and structs are compared by content. Equal attributes hash alike.
 bool hlo_attr_equal(HloAttr a, HloAttr b);
 uint64_t hlo_attr_hash(HloAttr attr);
-// Either may be NULL. Metadata of shardings is no part of them.
 // True when its text form says nothing: what else it may hold (lines without a file) is not shown alone.
 bool hlo_metadata_is_empty(const HloMetadata *md);
+// Either may be NULL. Metadata of shardings is no part of them.
 bool hlo_sharding_equal(const HloSharding *a, const HloSharding *b);
 // The same numbers in the same order.
 bool hlo_dims_equal(HloDims a, HloDims b);

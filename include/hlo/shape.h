@@ -16,6 +16,10 @@ typedef struct HloShape HloShape;
 
 // Size of an unbounded dynamic dimension, printed `?`.
 #define HLO_UNBOUNDED INT64_MIN
+// How many items a value has along a dimension of this size: none when it is unbounded.
+static inline int64_t hlo_size_items(int64_t size) {
+    return size == HLO_UNBOUNDED ? 0 : size;
+}
 // A tile dimension that is combined with the next one, printed `*`.
 #define HLO_TILE_COMBINE INT64_MIN
 

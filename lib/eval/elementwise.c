@@ -239,7 +239,6 @@ static void run_reduce_precision(const HloElementwise *op, int64_t n, const void
 
 // ---- three operands -------------------------------------------------------------------------------------
 
-// In blocks of bytes, so that every type is copied alike.
 // Between values of two types, or of another type than the result.
 static void run_mixed_select(const HloElementwise *op, int64_t n, const void *const *in, void *out) {
     const uint8_t *which = in[0];
@@ -251,6 +250,7 @@ static void run_mixed_select(const HloElementwise *op, int64_t n, const void *co
     }
 }
 
+// In blocks of bytes, so that every type is copied alike.
 static void run_select(const HloElementwise *op, int64_t n, const void *const *in, void *out) {
     const uint8_t *which = in[0];
     size_t bytes = op->out_bytes;

@@ -39,13 +39,21 @@ static bool takes_type_of_result(HloOpcode op) {
     }
 }
 
+// Leaf k of a shape; leaves of several operands follow each other.
+static const HloShape *leaf(const HloShape *shape, size_t k) {
+    if (!hlo_shape_is_tuple(shape)) return shape;
+    return shape->rank ? shape->elements[k % shape->rank] : shape;
+}
+
+static bool differs(const HloShape *a, const HloShape *b) {
+    return a->type != b->type && hlo_type_is_float(a->type) && hlo_type_is_float(b->type);
+}
+
 // The part of the result that operand k goes into, or the parameter of a map.
 static const HloShape *destination(const HloInstruction *inst, size_t k) {
     if (inst->op == HLO_OP_MAP) return hlo_parameter(hlo_called(inst, 0), k)->shape;
-    if (!hlo_shape_is_tuple(inst->shape)) return inst->shape;
-    size_t leaves = inst->shape->rank;
-    if (inst->op == HLO_OP_SCATTER && k > leaves) k--;  // the indices lie in between
-    return leaves ? inst->shape->elements[k % leaves] : inst->shape;
+    bool follows_indices = inst->op == HLO_OP_SCATTER && hlo_shape_is_tuple(inst->shape) && k > inst->shape->rank;
+    return leaf(inst->shape, follows_indices ? k - 1 : k);
 }
 
 // Not interned: the module is not the machine's to change.
@@ -60,7 +68,7 @@ const HloShape **hlo_mixed_operands(const HloInstruction *inst, HloArena *arena)
     if (!takes_type_of_result(inst->op)) return NULL;
     for (size_t k = 0; k < hlo_operand_count(inst); k++) {
         const HloShape *shape = hlo_operand(inst, k)->shape, *to = destination(inst, k);
-        if (shape->type == to->type || !hlo_type_is_float(shape->type) || !hlo_type_is_float(to->type)) continue;
+        if (!differs(shape, to)) continue;
         if (!converted) converted = HLO_NEW_ARRAY(arena, const HloShape *, hlo_operand_count(inst));
         converted[k] = with_type(arena, shape, to->type);
     }
@@ -68,15 +76,6 @@ const HloShape **hlo_mixed_operands(const HloInstruction *inst, HloArena *arena)
 }
 
 // ---- computations that are called element by element ----------------------------------------------------
-
-static const HloShape *leaf(const HloShape *shape, size_t k) {
-    if (!hlo_shape_is_tuple(shape)) return shape;
-    return shape->rank ? shape->elements[k % shape->rank] : shape;
-}
-
-static bool differs(const HloShape *a, const HloShape *b) {
-    return a->type != b->type && hlo_type_is_float(a->type) && hlo_type_is_float(b->type);
-}
 
 static bool takes_others(const HloInstruction *inst, const HloComputation *region) {
     size_t values = inst->op == HLO_OP_SORT ? 2 : 1;  // parameters in a row that are of one operand

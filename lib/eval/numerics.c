@@ -55,10 +55,14 @@ static HloErrorBounds looser(HloErrorBounds a, HloErrorBounds b) {
     return a.rel && a.rel < b.rel ? b : a;
 }
 
-HloErrorBounds hlo_module_rounding_bounds(const HloModule *m, HloType type) {
-    HloType coarsest = coarsest_type(m);
+// Of results of `type` whose numbers may have gone through `coarsest` on the way.
+static HloErrorBounds bounds_through(HloType type, HloType coarsest) {
     HloErrorBounds own = hlo_rounding_bounds(type);
     return coarsest == HLO_TYPE_COUNT ? own : looser(own, hlo_rounding_bounds(coarsest));
+}
+
+HloErrorBounds hlo_module_rounding_bounds(const HloModule *m, HloType type) {
+    return bounds_through(type, coarsest_type(m));
 }
 
 // ---- arguments ------------------------------------------------------------------------------------------
@@ -187,9 +191,7 @@ typedef struct Comparison {
 
 static HloErrorBounds bounds_of(const HloNumerics *n, HloType type) {
     HloErrorBounds given = n->options.bounds;
-    if (given.abs || given.rel) return given;
-    HloErrorBounds own = hlo_rounding_bounds(type);
-    return n->coarsest == HLO_TYPE_COUNT ? own : looser(own, hlo_rounding_bounds(n->coarsest));
+    return given.abs || given.rel ? given : bounds_through(type, n->coarsest);
 }
 
 // The first leaf that differs is reported.

@@ -47,7 +47,8 @@ static int64_t group_at(const Ragged *r, int64_t list, int64_t at) {
 // Whether `at` lies between the running totals before and after `group`; with negative sizes it may for several.
 static bool is_in_group(const Ragged *r, int64_t list, int64_t group, int64_t at) {
     const int64_t *sizes = group_sizes(r, list);
-    return running_total(sizes, group) <= at && at < running_total(sizes, group + 1);
+    int64_t before = running_total(sizes, group), after = (int64_t)((uint64_t)before + (uint64_t)sizes[group]);
+    return before <= at && at < after;
 }
 
 // Position of `row` (over the batch and the rows) along the ragged dimension, and the list of sizes it looks up.

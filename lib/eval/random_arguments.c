@@ -11,7 +11,7 @@
 
 #include "hlo/module.h"
 #include "hlo/random_inputs.h"
-#include "lib/proto/literal_order.h"
+#include "lib/ir/literal_order.h"
 
 // What the uses of a value ask of it.
 typedef struct Wish {

@@ -39,16 +39,12 @@ static HloComputation *wrap(HloModule *m, const HloInstruction *inst) {
     return comp;
 }
 
-// Computations that nobody calls any more go, and with them their calls.
+// Computations that nobody calls any more go, callers before what they call.
 static void drop_unused(HloModule *m) {
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (HloComputation *comp = m->first, *next; comp; comp = next) {
-            next = comp->next;
-            if (comp == m->entry || comp->callers.count) continue;
-            hlo_module_remove(m, comp);
-            changed = true;
-        }
+    HloCompList order = hlo_module_post_order(m, &m->arena);
+    for (size_t k = order.count; k-- > 0;) {
+        HloComputation *comp = order.items[k];
+        if (comp != m->entry && !comp->callers.count) hlo_module_remove(m, comp);
     }
 }
 

@@ -94,20 +94,15 @@ typedef struct Walk {
     int64_t next;       // linear index of the next element
 } Walk;
 
-// Unbounded dimensions have no items.
-static int64_t count_items(const int64_t *dims, size_t level) {
-    return dims[level] == HLO_UNBOUNDED ? 0 : dims[level];
-}
-
 static void put_row(Walk *w) {
-    int64_t size = count_items(w->dims, w->rank - 1);
+    int64_t size = hlo_size_items(w->dims[w->rank - 1]);
     hlo_put_string(w->out, w->style->row);
     hlo_put_string(w->out, size > 1 ? "{ " : "{");
     for (int64_t i = 0; i < size; i++) {
         if (i) hlo_put(w->out, ", ", 2);
         hlo_put_scalar(w->out, w->literal, w->next++, true);
     }
-    w->next += count_items(w->literal->shape->dims, w->rank - 1) - size;
+    w->next += hlo_size_items(w->literal->shape->dims[w->rank - 1]) - size;
     hlo_put_string(w->out, size > 1 ? " }" : "}");
 }
 
@@ -125,14 +120,14 @@ static void open_level(Walk *w, size_t level) {
     hlo_put_char(w->out, '=');
     hlo_put_int(w->out, w->position[level - 1]);
     hlo_put_string(w->out, "*/");
-    if (count_items(w->dims, level) > 0) hlo_put_string(w->out, w->style->gap);
+    if (hlo_size_items(w->dims[level]) > 0) hlo_put_string(w->out, w->style->gap);
 }
 
 // Goes on behind the items of a level that are not alive.
 static void skip_dead(Walk *w, size_t level) {
     const int64_t *bounds = w->literal->shape->dims;
     int64_t skipped = bounds[level] - w->dims[level];
-    for (size_t d = level + 1; d < w->rank && skipped; d++) skipped *= count_items(bounds, d);
+    for (size_t d = level + 1; d < w->rank && skipped; d++) skipped *= hlo_size_items(bounds[d]);
     w->next += skipped;
 }
 
@@ -141,7 +136,7 @@ static void put_nested(Walk *w) {
     size_t innermost = w->rank - 1, level = 0;
     open_level(w, 0);
     for (;;) {
-        if (w->position[level] == count_items(w->dims, level)) {
+        if (w->position[level] == hlo_size_items(w->dims[level])) {
             hlo_put_string(w->out, w->style->gap);
             hlo_put_char(w->out, '}');
             skip_dead(w, level);
@@ -178,7 +173,7 @@ static void put_array(HloBuffer *out, const HloLiteral *literal, const Style *st
     }
     const int64_t *dims = literal->dynamic_sizes ? literal->dynamic_sizes : shape->dims;
     if (shape->rank == 1) {
-        put_vector(out, literal, count_items(dims, 0));
+        put_vector(out, literal, hlo_size_items(dims[0]));
         return;
     }
     int64_t usual[USUAL_RANK];

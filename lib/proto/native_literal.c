@@ -3,7 +3,7 @@
 
 #include "native_literal.h"
 
-#include "literal_order.h"
+#include "lib/ir/literal_order.h"
 
 typedef struct Bytes {
     const char *at, *end;

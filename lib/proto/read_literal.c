@@ -1,7 +1,7 @@
 // Literals from messages (protobuf chapter, §6). Nothing is allocated before the number of values is known to be
 // right.
 
-#include "literal_order.h"
+#include "lib/ir/literal_order.h"
 #include "reader.h"
 
 static HloStatus wrong_count(int64_t wanted, size_t found) {

@@ -3,7 +3,7 @@
 // The list is named after the type: f32 stands in `f32s`. Elements stand in the order of the layout, where ours stand
 // in row-major order; types below a byte take one byte each there.
 
-#include "literal_order.h"
+#include "lib/ir/literal_order.h"
 #include "writer.h"
 
 // The shape with its layout, which literals always have, but without the width of stored elements.

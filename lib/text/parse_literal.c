@@ -226,18 +226,14 @@ static const char *position_text(HloReader *r, const Nest *nest, size_t level) {
     return copy;
 }
 
-// How many items a group in dimension `d` holds; none when that is unbounded.
-static int64_t count_items(const HloShape *shape, size_t d) {
-    return shape->dims[d] == HLO_UNBOUNDED ? 0 : shape->dims[d];
-}
-
 static bool open_brace(Sink *s, Nest *nest) {
     const HloShape *shape = s->shape;
     if (nest->level == shape->rank)
         return hlo_read_error(s->r, hlo_here(s->r), "expects nested array in rank %zu, but sees larger", shape->rank);
-    if (nest->level > 0 && ++nest->seen[nest->level - 1] > count_items(shape, nest->level - 1))
+    if (nest->level > 0 && ++nest->seen[nest->level - 1] > hlo_size_items(shape->dims[nest->level - 1]))
         return hlo_read_error(s->r, hlo_here(s->r), "expects %lld elements in the %sth element, but sees more",
-                              (long long)count_items(shape, nest->level - 1), position_text(s->r, nest, nest->level));
+                              (long long)hlo_size_items(shape->dims[nest->level - 1]),
+                              position_text(s->r, nest, nest->level));
     nest->level++;
     hlo_skip(s->r);
     return true;
@@ -245,7 +241,7 @@ static bool open_brace(Sink *s, Nest *nest) {
 
 static bool close_brace(Sink *s, Nest *nest) {
     if (nest->level == 0) return hlo_read_error(s->r, hlo_here(s->r), "unexpected '}' token");
-    int64_t want = count_items(s->shape, nest->level - 1), seen = nest->seen[nest->level - 1];
+    int64_t want = hlo_size_items(s->shape->dims[nest->level - 1]), seen = nest->seen[nest->level - 1];
     if (seen != want)
         return hlo_read_error(s->r, hlo_here(s->r), "expects %lld elements in the %sth element, but sees %lld",
                               (long long)want, position_text(s->r, nest, nest->level), (long long)seen);
@@ -264,10 +260,10 @@ static bool element(Sink *s, Nest *nest) {
         if (nest->level != shape->rank)
             return hlo_read_error(s->r, hlo_here(s->r), "expects nested array in rank %zu, but sees %zu", shape->rank,
                                   nest->level);
-        if (shape->rank && ++nest->seen[shape->rank - 1] > count_items(shape, shape->rank - 1))
+        if (shape->rank && ++nest->seen[shape->rank - 1] > hlo_size_items(shape->dims[shape->rank - 1]))
             return hlo_read_error(s->r, hlo_here(s->r),
                                   "expects %lld elements on the minor-most dimension, but sees more",
-                                  (long long)count_items(shape, shape->rank - 1));
+                                  (long long)hlo_size_items(shape->dims[shape->rank - 1]));
     }
     return store_value(s);
 }

@@ -20,8 +20,6 @@ import hashlib
 import math
 import os
 import re
-import signal
-import subprocess
 import sys
 import tempfile
 
@@ -99,24 +97,11 @@ def difference(ours, theirs):
 
 # ---- running --------------------------------------------------------------------------------------------
 
-def run(command, seconds):
-    """(status, output, message); no status past the time. The reference's driver is a script: all that it starts ends."""
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors='replace',
-                               start_new_session=True)
-    try:
-        out, err = process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        return None, '', ''
-    return process.returncode, out, err
-
-
 def run_ours(options, path):
     """(status, arguments, result, message)"""
     command = [os.path.join(options.bin, 'run_hlo_module'), '--platform=interpreter', '--print_literals',
                f'--max-steps={MOST_STEPS}', path]
-    code, out, err = run(command, options.timeout)
+    code, out, err = common.run_within(command, options.timeout)
     parts = re.split(r'\n\*\* (Argument \d+|Result[^*\n]*) \*\*\n', out)
     arguments = [parts[k + 1] for k in range(1, len(parts) - 1, 2) if parts[k].startswith('Argument')]
     results = [parts[k + 1] for k in range(1, len(parts) - 1, 2) if parts[k].startswith('Result')]
@@ -148,7 +133,7 @@ def ask_reference(options, path, arguments):
             files.append(os.path.join(folder, f'{k}.lit'))
             with open(files[-1], 'w') as out:
                 out.write(argument)
-        code, out, err = run([options.reference, 'eval', path] + files, options.timeout)
+        code, out, err = common.run_within([options.reference, 'eval', path] + files, options.timeout)
     code = 124 if code is None else code
     if kept:
         os.makedirs(options.cache, exist_ok=True)
@@ -176,7 +161,7 @@ def is_small(path):
 def excuse_for(options, path, text):
     excuse = next((why for word, why in EXCUSED.items() if re.search(word, text)), None)
     strict = [os.path.join(options.bin, 'hlo-opt'), '--verify', '--allow-mixed-precision=false', path]
-    return excuse or ('mixed precision' if run(strict, options.timeout)[0] == 1 else None)
+    return excuse or ('mixed precision' if common.run_within(strict, options.timeout)[0] == 1 else None)
 
 
 def classify(options, path):

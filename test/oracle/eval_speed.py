@@ -10,7 +10,6 @@ import argparse
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 import time
@@ -24,11 +23,8 @@ import run_corpus
 def timed(command, seconds):
     """(seconds, exit status, standard output)"""
     start = time.monotonic()
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds)
-    except subprocess.TimeoutExpired:
-        return seconds, None, ''
-    return time.monotonic() - start, done.returncode, done.stdout
+    status, output, _ = common.run_within(command, seconds)
+    return seconds if status is None else time.monotonic() - start, status, output
 
 
 def echo_module(parameters):

@@ -2,17 +2,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <strings.h>
 
 #include "hlo/first_difference.h"
 #include "hlo/infer.h"
 #include "tools/run_hlo_module/run.h"
 
 // ---- the reference --------------------------------------------------------------------------------------
-
-static bool is_default(const char *platform) {
-    return strcasecmp(platform, "default") == 0;
-}
 
 // Undoes what a compiler did to the module. The one element is the pipeline that the name stands for.
 static HloStatus despecialize(Run *run, HloModule *m) {

@@ -106,6 +106,10 @@ bool is_interpreter(const char *platform) {
     return strcasecmp(platform, "interpreter") == 0;
 }
 
+bool is_default(const char *platform) {
+    return strcasecmp(platform, "default") == 0;
+}
+
 // Several devices are given the same arguments; the result of each is shown.
 static HloStatus show_results(Run *run, HloLiteral *const *results) {
     int64_t partitions = run->options.partitions, count = run->options.replicas * partitions;

@@ -84,6 +84,7 @@ Side test_side(const Run *run);
 HloStatus lower(Run *run, const Side *side, HloModule *m);
 void warn_of_elided(const HloModule *m);
 bool is_interpreter(const char *platform);
+bool is_default(const char *platform);  // as a reference: the interpreter
 HloStatus run_once(Run *run, const Side *side, HloLiteral **result);
 void choose_seed(Run *run, int64_t iteration);
 HloStatus run_and_show(Run *run);

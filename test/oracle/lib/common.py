@@ -4,6 +4,8 @@ Each script takes the folder of our programs, prints a line for every test that 
 line "N passed, N failed, N skipped". The records are no part of this project: they lie in ../shared beside the
 checkout, or where HLO_SHARED says."""
 import os
+import signal
+import subprocess
 import sys
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3))
@@ -28,6 +30,20 @@ class Tests:
     def finish(self):
         print(f'{self.passed} passed, {self.failed} failed, {self.skipped} skipped')
         sys.exit(1 if self.failed else 0)
+
+
+def run_within(command, seconds):
+    """(status, output, message); no status past the time. All that the command started ends then, as the reference's driver
+    is a script."""
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors='replace',
+                               start_new_session=True)
+    try:
+        out, err = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        return None, '', ''
+    return process.returncode, out, err
 
 
 def shared(*parts):

@@ -1,6 +1,6 @@
 // Elements of a literal in the order of its layout, as protocol buffers hold them, and in row-major order, as we do.
-#ifndef HLO_PROTO_LITERAL_ORDER_H
-#define HLO_PROTO_LITERAL_ORDER_H
+#ifndef HLO_IR_LITERAL_ORDER_H
+#define HLO_IR_LITERAL_ORDER_H
 
 #include "hlo/literal.h"
 
