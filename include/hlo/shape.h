@@ -73,6 +73,7 @@ enum {
     HLO_SHAPE_HAS_LAYOUT = 2,    // every array here and below has a layout
     HLO_SHAPE_PLAIN_LAYOUT = 4,  // arrays: the layout is only a minor-to-major order
     HLO_SHAPE_HAS_BUFFER = 8,    // it is a buffer, or one is below
+    HLO_SHAPE_ODD_LAYOUT = 16,   // some layout here or below has a fault (hlo_shape_layout_fault)
 };
 
 // The intern tables of one module.
@@ -104,6 +105,7 @@ const HloShape *hlo_shape_import(HloShapes *shapes, const HloShape *shape);
 // Variants of a shape; tuples are changed leaf by leaf.
 const HloShape *hlo_shape_with_type(HloShapes *shapes, const HloShape *shape, HloType type);
 const HloShape *hlo_shape_with_layout(HloShapes *shapes, const HloShape *shape, const HloLayout *layout);
+// The dimensions in descending order; tiles, memory space and element size stay.
 const HloShape *hlo_shape_with_default_layout(HloShapes *shapes, const HloShape *shape);
 // Fills missing layouts with the default one and keeps the others.
 const HloShape *hlo_shape_fill_layout(HloShapes *shapes, const HloShape *shape);
@@ -139,6 +141,9 @@ static inline bool hlo_shape_is_scalar(const HloShape *shape) {
 static inline bool hlo_shape_is_dynamic(const HloShape *shape) {
     return shape->flags & HLO_SHAPE_DYNAMIC;
 }
+// What is wrong with the layout of an array here or below, where it is none that a dense array can have: types of
+// indices or pointers, empty tiles, negative element sizes (verifier chapter §10). NULL when nothing is.
+const char *hlo_shape_layout_fault(const HloShape *shape);
 static inline HloDims hlo_shape_dims(const HloShape *shape) {
     return (HloDims){shape->dims, shape->rank};
 }

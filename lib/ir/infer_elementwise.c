@@ -233,17 +233,19 @@ static HloStatus broadcast_binary(const HloInfer *cx, const HloShape *a, const H
     return hlo_draft_finish(&draft, cx, type, out);
 }
 
-// A shape with the dynamic flags of both (same dimensions) and another element type.
+// A shape with the dynamic flags of both (same dimensions) and another element type. An element size that the type has
+// no use for goes even where the type stays.
 static HloStatus merge_flags(const HloInfer *cx, const HloShape *a, const HloShape *b, HloType type,
                              const HloShape **out) {
+    const HloLayout *layout = layout_for_type(cx, a, type);
     if (!b->dynamic) {
-        *out = with_type(cx, a, type);
+        *out = a->type == type && a->layout == layout ? a : hlo_infer_retyped(cx, a, type, layout);
         return hlo_ok();
     }
     HloDraft draft;
     hlo_draft_copy_all(&draft, cx, a);
     for (size_t d = 0; d < a->rank; d++) draft.dynamic[d] |= b->dynamic[d];
-    return hlo_draft_finish_layout(&draft, cx, type, layout_for_type(cx, a, type), out);
+    return hlo_draft_finish_layout(&draft, cx, type, layout, out);
 }
 
 static HloStatus infer_binary(const HloInfer *cx, HloType type, const HloShape **out) {

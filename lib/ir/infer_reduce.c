@@ -156,7 +156,16 @@ static HloStatus check_mapped(const HloInfer *cx, const HloComputation *mapped) 
     return hlo_ok();
 }
 
-// A scalar may stand beside arrays. `dimensions` does not matter: the map is over all of them.
+// A map is over all dimensions, in their order.
+static HloStatus check_map_dimensions(const HloInfer *cx, const HloShape *widest) {
+    HloDims dims = hlo_dims(cx->inst, HLO_ATTR_DIMENSIONS);
+    bool fits = dims.count == widest->rank || !hlo_has(cx->inst, HLO_ATTR_DIMENSIONS);
+    for (size_t d = 0; d < dims.count; d++) fits &= dims.data[d] == (int64_t)d;
+    if (fits) return hlo_ok();
+    return hlo_infer_fail(cx, "dimensions must be all of %s, in their order", hlo_infer_text(cx, widest));
+}
+
+// A scalar may stand beside arrays.
 HloStatus hlo_infer_map(const HloInfer *cx, const HloShape **out) {
     size_t count = hlo_operand_count(cx->inst);
     const HloComputation *mapped;
@@ -174,6 +183,7 @@ HloStatus hlo_infer_map(const HloInfer *cx, const HloShape **out) {
                               hlo_infer_text(cx, x));
     }
     HLO_TRY(check_mapped(cx, mapped));
+    HLO_TRY(check_map_dimensions(cx, widest));
     HloDraft draft;
     hlo_draft_copy_all(&draft, cx, widest);
     return hlo_draft_finish(&draft, cx, mapped->root->shape->type, out);

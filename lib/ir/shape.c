@@ -112,6 +112,20 @@ static bool layout_is_plain(const HloLayout *layout) {
            !layout->memory_space && !layout->physical && !layout->metadata_prefix_bytes;
 }
 
+static const char *layout_fault(const HloLayout *layout) {
+    if (layout->index_type != HLO_TYPE_COUNT) return "only a sparse array has a type of indices";
+    if (layout->pointer_type != HLO_TYPE_COUNT) return "only a sparse array has a type of pointers";
+    if (layout->element_bits < 0) return "an element has at least 0 bits";
+    for (size_t t = 0; t < layout->tile_count; t++) {
+        HloDims tile = layout->tiles[t].dims;
+        if (!tile.count) return "a tile has at least one dimension";
+        for (size_t d = 0; d < tile.count; d++) {
+            if (tile.data[d] == 0) return "a tile has no dimension of size 0";
+        }
+    }
+    return NULL;
+}
+
 bool hlo_layout_is_default(const HloLayout *layout) {
     for (size_t i = 0; i < layout->rank; i++) {
         if (layout->minor_to_major[i] != (int64_t)(layout->rank - 1 - i)) return false;
@@ -145,15 +159,26 @@ static uint32_t shape_flags(const HloShape *shape) {
     if (!hlo_shape_is_array(shape)) {
         uint32_t any = shape->type == HLO_BUFFER ? HLO_SHAPE_HAS_BUFFER : 0, all = HLO_SHAPE_HAS_LAYOUT;
         for (size_t i = 0; shape->elements && i < shape->rank; i++) {
-            any |= shape->elements[i]->flags & (HLO_SHAPE_DYNAMIC | HLO_SHAPE_HAS_BUFFER);
+            any |= shape->elements[i]->flags & (HLO_SHAPE_DYNAMIC | HLO_SHAPE_HAS_BUFFER | HLO_SHAPE_ODD_LAYOUT);
             all &= shape->elements[i]->flags;
         }
         return any | all;
     }
     uint32_t flags = shape->dynamic ? HLO_SHAPE_DYNAMIC : 0;
     if (shape->layout) flags |= HLO_SHAPE_HAS_LAYOUT;
-    if (shape->layout && layout_is_plain(shape->layout)) flags |= HLO_SHAPE_PLAIN_LAYOUT;
+    if (shape->layout && layout_is_plain(shape->layout)) return flags | HLO_SHAPE_PLAIN_LAYOUT;
+    if (shape->layout && layout_fault(shape->layout)) flags |= HLO_SHAPE_ODD_LAYOUT;
     return flags;
+}
+
+const char *hlo_shape_layout_fault(const HloShape *shape) {
+    if (!(shape->flags & HLO_SHAPE_ODD_LAYOUT)) return NULL;
+    while (shape->elements) {
+        size_t i = 0;
+        while (!(shape->elements[i]->flags & HLO_SHAPE_ODD_LAYOUT)) i++;
+        shape = shape->elements[i];
+    }
+    return layout_fault(shape->layout);
 }
 
 static void measure_tree(HloShape *shape) {
@@ -328,8 +353,11 @@ const HloShape *hlo_shape_without_layout(HloShapes *shapes, const HloShape *shap
 
 static const HloShape *default_leaf(HloShapes *shapes, const HloShape *array, const void *data) {
     (void)data;
-    return hlo_shape_array(shapes, array->type, array->dims, array->dynamic, array->rank,
-                           hlo_layout_default(shapes, array->rank));
+    const HloLayout *standard = hlo_layout_default(shapes, array->rank);
+    HloLayout layout = array->layout ? *array->layout : *standard;
+    layout.minor_to_major = standard->minor_to_major;
+    layout.rank = standard->rank;
+    return hlo_shape_array(shapes, array->type, array->dims, array->dynamic, array->rank, &layout);
 }
 
 const HloShape *hlo_shape_with_default_layout(HloShapes *shapes, const HloShape *shape) {

@@ -107,7 +107,7 @@ static HloStatus check_shards(const HloVerify *v, const HloInstruction *inst, in
     HloInfer cx = {.shapes = (HloShapes *)&v->shapes, .inst = inst, .m = v->m};
     int64_t size = 1;
     HLO_TRY(hlo_verify_context(hlo_infer_subgroup_size(&cx, &size), inst, "replica-groups"));
-    if (size == 1 || size == shards) return hlo_ok();
+    if (shards && (size == 1 || size == shards)) return hlo_ok();
     return hlo_verify_fail(inst, HLO_INTERNAL, "shard-count", "%lld shards for groups of %lld", (long long)shards,
                            (long long)size);
 }

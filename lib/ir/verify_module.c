@@ -13,6 +13,9 @@ static bool entry_shape_fits(const HloVerify *v, const HloShape *declared, const
 static HloStatus check_entry_layout(const HloVerify *v) {
     const HloModule *m = v->m;
     if (!m->entry_result) return hlo_ok();
+    const char *fault = hlo_shape_layout_fault(m->entry_result);
+    for (size_t k = 0; !fault && k < m->entry_param_count; k++) fault = hlo_shape_layout_fault(m->entry_params[k]);
+    if (fault) return hlo_verify_fail_module(HLO_INVALID_ARGUMENT, "valid-layout", "%s", fault);
     if (!entry_shape_fits(v, m->entry_result, m->entry->root->shape)) {
         return hlo_verify_fail_module(HLO_INTERNAL, "entry-layout", "the root is %s, the entry layout says %s",
                                       hlo_verify_text(v, m->entry->root->shape), hlo_verify_text(v, m->entry_result));

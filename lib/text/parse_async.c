@@ -143,7 +143,7 @@ static bool check_chain(HloReader *r, HloLine *line) {
         return hlo_read_error(r, line->paren_at,
                               "AsyncUpdate and AsyncDone expect an asynchronous operation as their first operand.");
     if (hlo_operand_count(line->inst) > 1 && !hlo_version_has(r, line->paren_at, HLO_FORM_LATE_OPERANDS)) return false;
-    if (line->op == HLO_OP_ASYNC_UPDATE && !hlo_shape_compatible(line->shape, first->shape) &&
+    if (line->op == HLO_OP_ASYNC_UPDATE && !hlo_shape_equal(line->shape, first->shape, HLO_IGNORE_NOTHING) &&
         !hlo_version_has(r, line->shape_at, HLO_FORM_NEW_ASYNC_SHAPE))
         return false;
     if (line->op == HLO_OP_ASYNC_DONE) line->inst->operands.count = 1;  // the others mean nothing

@@ -115,10 +115,16 @@ static void drop_implied_comparison(HloInstruction *inst) {
     if (hlo_int(inst, HLO_ATTR_COMPARE_TYPE) == implied) hlo_clear_attr(inst, HLO_ATTR_COMPARE_TYPE);
 }
 
-// A map's dimensions are all of them, whatever the text says.
+// A map's dimensions are all of its result's, whatever the text says. Where the shape is to be inferred, inference
+// checks what the text says.
 static void set_map_dimensions(HloReader *r, const HloLine *line) {
-    const HloShape *shape = operand_count(line) ? operand_shape(line, 0) : line->shape;
+    const HloShape *shape = line->inst->shape;
+    if (!shape && hlo_has(line->inst, HLO_ATTR_DIMENSIONS)) return;
     size_t rank = shape && hlo_shape_is_array(shape) ? shape->rank : 0;
+    for (size_t k = 0; !shape && k < operand_count(line); k++) {
+        const HloShape *operand = operand_shape(line, k);
+        if (hlo_shape_is_array(operand) && operand->rank > rank) rank = operand->rank;
+    }
     int64_t *dims = HLO_NEW_ARRAY(r->scratch, int64_t, rank);
     for (size_t d = 0; d < rank; d++) dims[d] = (int64_t)d;
     hlo_set_dims(r->m, line->inst, HLO_ATTR_DIMENSIONS, (HloDims){dims, rank});

@@ -326,11 +326,16 @@ bool hlo_read_shape(HloReader *r, const HloShape **out) {
             if (!empty_tuple) continue;
         } else if (hlo_tok(r) == HLO_TOK_TYPE) {
             const HloShape *shape;
+            const char *at = hlo_here(r);
             if (!read_array(r, &shape)) return false;
             if (r->shape_frames.count == first_frame) {
                 *out = shape;
                 return true;
             }
+            // Outside of tuples that is the verifier's business.
+            bool in_tuple = r->shape_frames.items[first_frame] >= 0;
+            const char *fault = in_tuple ? hlo_shape_layout_fault(shape) : NULL;
+            if (fault) return hlo_read_error(r, at, "%s", fault);
             hlo_vec_push(r->scratch, &r->shape_stack, shape);
         } else {
             const HloToken *t = &r->lex.token;
