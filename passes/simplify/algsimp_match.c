@@ -11,11 +11,12 @@ static const HloInstruction *under_broadcasts(const HloInstruction *x) {
     return x;
 }
 
-// The literal of a constant with one known element; NULL for everything else. Larger constants of equal elements are
-// broadcasts by the time anybody asks (constant-splat), so nothing here scans a literal.
+// The literal of a constant with one known element or none, of which everything is true; NULL for everything else.
+// Larger constants of equal elements are broadcasts by the time anybody asks (constant-splat), so nothing here scans a
+// literal.
 static const HloLiteral *number_literal(const HloInstruction *x) {
     const HloLiteral *literal = hlo_constant(x);
-    return literal && hlo_shape_is_array(literal->shape) && literal->elem_count == 1 && !literal->elided ? literal
+    return literal && hlo_shape_is_array(literal->shape) && literal->elem_count <= 1 && !literal->elided ? literal
                                                                                                          : NULL;
 }
 
@@ -114,7 +115,7 @@ static bool iota_is_non_negative(const HloInstruction *iota) {
 
 static bool constant_is_non_negative(const HloInstruction *x) {
     const HloLiteral *literal = number_literal(x);
-    if (!literal) return false;
+    if (!literal || !literal->elem_count) return false;
     HloType type = literal->shape->type;
     if (hlo_type_class(type) == HLO_CLASS_UNSIGNED) return true;
     if (is_signed_int(x->shape)) return hlo_literal_int(literal, 0) >= 0;
