@@ -49,8 +49,8 @@ static HloStatus check_pin(const HloVerify *v, const HloInstruction *inst, bool 
     const HloShape *array = pins ? x : inst->shape, *buffer = pins ? inst->shape : x;
     const HloAliases *aliases = hlo_data(inst, HLO_ATTR_OUTPUT_TO_OPERAND_ALIASING);
     unsigned ignored = v->options.layout_sensitive ? HLO_IGNORE_NOTHING : HLO_IGNORE_LAYOUT;
-    bool fits = buffer->type == HLO_BUFFER && hlo_shape_is_array(array) &&
-                hlo_shape_equal(buffer->elements[0], array, ignored);
+    bool fits =
+        buffer->type == HLO_BUFFER && hlo_shape_is_array(array) && hlo_shape_equal(buffer->elements[0], array, ignored);
     if (fits && aliases && aliases->count == 1) return hlo_ok();
     return hlo_verify_fail(inst, HLO_INVALID_ARGUMENT, "buffer-pin",
                            "expected one aliased array and its buffer, found %s and %s", hlo_verify_text(v, x),
