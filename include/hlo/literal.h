@@ -20,7 +20,7 @@ struct HloLiteral {
     HloLiteral **elements;  // tuples: shape->rank entries
     // Arrays with bounded dimensions: how much of each is alive, rank entries; NULL: all. Printing shows no more.
     const int64_t *dynamic_sizes;
-    bool elided;            // read from `{...}`: the values are filler
+    bool elided;  // read from `{...}`: the values are filler
     // A large elided array may have no data (NULL with size_bytes > 0): its 32-bit word k is filler + k * filler_step.
     // Element access, equality and hash work all the same; who needs the bytes calls hlo_literal_materialize.
     uint32_t filler, filler_step;
@@ -75,7 +75,8 @@ bool hlo_literal_is_splat(const HloLiteral *literal);
 // One element as the printer writes it (`-0`, `1e+06`, `nan(0x2a)`, `(1, 2)`).
 // `in_array`: pred prints 0 and 1 instead of false and true.
 void hlo_put_scalar(HloBuffer *out, const HloLiteral *literal, int64_t at, bool in_array);
-// The whole value on one line, without its shape.
+// The whole value on one line, without its shape. An array that takes far more text than memory is `{...}`: more than
+// 100,000 rows without elements, or 64 Mi elements of filler.
 void hlo_put_literal(HloBuffer *out, const HloLiteral *literal);
 // The value with its shapes and one row a line, as tools that run modules show it.
 void hlo_put_literal_lines(HloBuffer *out, const HloLiteral *literal);

@@ -98,7 +98,7 @@ static void put_row(Walk *w) {
     int64_t size = hlo_size_items(w->dims[w->rank - 1]);
     hlo_put_string(w->out, w->style->row);
     hlo_put_string(w->out, size > 1 ? "{ " : "{");
-    for (int64_t i = 0; i < size; i++) {
+    for (int64_t i = 0; i < size && !w->out->failed; i++) {
         if (i) hlo_put(w->out, ", ", 2);
         hlo_put_scalar(w->out, w->literal, w->next++, true);
     }
@@ -135,7 +135,7 @@ static void skip_dead(Walk *w, size_t level) {
 static void put_nested(Walk *w) {
     size_t innermost = w->rank - 1, level = 0;
     open_level(w, 0);
-    for (;;) {
+    while (!w->out->failed) {
         if (w->position[level] == hlo_size_items(w->dims[level])) {
             hlo_put_string(w->out, w->style->gap);
             hlo_put_char(w->out, '}');
@@ -157,16 +157,33 @@ static void put_nested(Walk *w) {
 // Rank 1, of which `count` elements are alive.
 static void put_vector(HloBuffer *out, const HloLiteral *literal, int64_t count) {
     hlo_put_char(out, '{');
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count && !out->failed; i++) {
         if (i) hlo_put(out, ", ", 2);
         hlo_put_scalar(out, literal, i, true);
     }
     hlo_put_char(out, '}');
 }
 
+// True of `f32[1000000000,0]` and its like, which is a billion pairs of braces, and of elided arrays that nobody has
+// stored: few characters of a text must not become gigabytes of another.
+static bool is_endless(const HloLiteral *literal) {
+    enum { MOST_EMPTY_ROWS = 100000, MOST_FILLERS = 64 << 20 };
+    const HloShape *shape = literal->shape;
+    if (literal->elem_count) return !literal->data && literal->elem_count > MOST_FILLERS;
+    int64_t rows = 1;
+    for (size_t d = 0; d + 1 < shape->rank && hlo_size_items(shape->dims[d]); d++) {
+        if (!hlo_i64_mul(rows, shape->dims[d], &rows) || rows > MOST_EMPTY_ROWS) return true;
+    }
+    return false;
+}
+
 static void put_array(HloBuffer *out, const HloLiteral *literal, const Style *style) {
     enum { USUAL_RANK = 16 };
     const HloShape *shape = literal->shape;
+    if (is_endless(literal)) {
+        hlo_put_string(out, "{...}");
+        return;
+    }
     if (shape->rank == 0) {
         hlo_put_scalar(out, literal, 0, false);
         return;
