@@ -70,7 +70,7 @@ HloStatus hlo_verify_bitcast_convert(HloVerify *v, const HloInstruction *inst) {
     return check_typed(v, inst, hlo_infer_bitcast_convert_to);
 }
 
-// operand: floats; random: unsigned integers of the same width and dimensions.
+// operand: floats; random: unsigned integers of the same width and shape, layout included.
 HloStatus hlo_verify_stochastic_convert(HloVerify *v, const HloInstruction *inst) {
     const HloShape *x = hlo_operand(inst, 0)->shape, *random = hlo_operand(inst, 1)->shape;
     HLO_TRY(check_typed(v, inst, hlo_infer_convert_to));
@@ -79,10 +79,10 @@ HloStatus hlo_verify_stochastic_convert(HloVerify *v, const HloInstruction *inst
                                hlo_verify_text(v, x));
     }
     if (!hlo_shape_is_array(random) || hlo_type_class(random->type) != HLO_CLASS_UNSIGNED ||
-        hlo_type_bits(random->type) != hlo_type_bits(x->type) || !hlo_shape_same_dims(x, random)) {
+        hlo_type_bits(random->type) != hlo_type_bits(x->type) || !hlo_shape_equal(x, random, HLO_IGNORE_ELEMENT_TYPE)) {
         return hlo_verify_fail(inst, HLO_INVALID_ARGUMENT, "operands",
-                               "expected unsigned random bits as wide as %s, found %s", hlo_verify_text(v, x),
-                               hlo_verify_text(v, random));
+                               "expected unsigned random bits as wide as %s, found %s",
+                               hlo_shape_text(v->arena, x, true), hlo_shape_text(v->arena, random, true));
     }
     return check_no_broadcast(v, inst);
 }

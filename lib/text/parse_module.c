@@ -141,11 +141,12 @@ static bool check_aliases(HloReader *r, const Header *header) {
     hlo_sort_aliases(r, &m->input_output_alias);
     for (size_t i = 0; i < m->input_output_alias.count; i++) {
         const HloAlias *alias = &m->input_output_alias.items[i];
-        if (!hlo_shape_at(m->entry_result, alias->output.data, alias->output.count))
+        const HloShape *result = m->entry->root->shape;
+        if (!hlo_shape_at(result, alias->output.data, alias->output.count))
             return hlo_read_error(r, header->alias_at,
                                   "input_output_alias names an output index that the result shape %s "
                                   "does not have",
-                                  hlo_shape_text(r->scratch, m->entry_result, false));
+                                  hlo_shape_text(r->scratch, result, false));
     }
     return true;
 }
