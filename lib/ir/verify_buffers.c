@@ -96,11 +96,19 @@ static HloStatus check_call(const HloVerify *v, const HloInstruction *inst) {
 
 // ---- writers --------------------------------------------------------------------------------------------
 
-// A buffer value: what made it, and where in its result. Tuples and their elements only carry values.
+// A buffer value: what made it, and where in its result. Tuples and their elements only carry values, and so do calls.
 typedef struct BufferValue {
     const HloInstruction *maker;
     HloInts index;  // outermost last
 } BufferValue;
+
+// Where a value comes from that passes the border of a call; NULL: it does not. Calls are verified.
+static const HloInstruction *across_call(const HloInstruction *at) {
+    if (at->op == HLO_OP_CALL) return hlo_called(at, 0)->root;
+    if (at->op != HLO_OP_PARAMETER || at->comp->callers.count != 1) return NULL;
+    const HloInstruction *caller = at->comp->callers.items[0];
+    return caller->op == HLO_OP_CALL ? hlo_operand(caller, (size_t)hlo_parameter_number(at)) : NULL;
+}
 
 static BufferValue find_value(const HloVerify *v, const HloInstruction *at, HloDims index) {
     BufferValue value = {at, {0}};
@@ -113,7 +121,9 @@ static BufferValue find_value(const HloVerify *v, const HloInstruction *at, HloD
             int64_t element = value.index.items[--value.index.count];
             value.maker = hlo_operand(value.maker, (size_t)element);
         } else {
-            return value;
+            const HloInstruction *source = across_call(value.maker);
+            if (!source) return value;
+            value.maker = source;
         }
     }
 }
