@@ -76,7 +76,7 @@ bool hlo_literal_is_splat(const HloLiteral *literal);
 // `in_array`: pred prints 0 and 1 instead of false and true.
 void hlo_put_scalar(HloBuffer *out, const HloLiteral *literal, int64_t at, bool in_array);
 // The whole value on one line, without its shape. An array that takes far more text than memory is `{...}`: more than
-// 100,000 rows without elements, or 64 Mi elements of filler.
+// 100,000 rows without elements, or a GiB of filler.
 void hlo_put_literal(HloBuffer *out, const HloLiteral *literal);
 // The value with its shapes and one row a line, as tools that run modules show it.
 void hlo_put_literal_lines(HloBuffer *out, const HloLiteral *literal);

@@ -167,9 +167,9 @@ static void put_vector(HloBuffer *out, const HloLiteral *literal, int64_t count)
 // True of `f32[1000000000,0]` and its like, which is a billion pairs of braces, and of elided arrays that nobody has
 // stored: few characters of a text must not become gigabytes of another.
 static bool is_endless(const HloLiteral *literal) {
-    enum { MOST_EMPTY_ROWS = 100000, MOST_FILLERS = 64 << 20 };
+    enum { MOST_EMPTY_ROWS = 100000, MOST_FILLER_BYTES = 1 << 30 };
     const HloShape *shape = literal->shape;
-    if (literal->elem_count) return !literal->data && literal->elem_count > MOST_FILLERS;
+    if (literal->elem_count) return !literal->data && literal->size_bytes > MOST_FILLER_BYTES;
     int64_t rows = 1;
     for (size_t d = 0; d + 1 < shape->rank && hlo_size_items(shape->dims[d]); d++) {
         if (!hlo_i64_mul(rows, shape->dims[d], &rows) || rows > MOST_EMPTY_ROWS) return true;
