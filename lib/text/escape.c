@@ -34,7 +34,30 @@ static void put_escape(HloBuffer *out, unsigned char c) {
     hlo_put(out, (char[]){'\\', (char)('0' + (c >> 6)), (char)('0' + (c >> 3 & 7)), (char)('0' + (c & 7))}, 4);
 }
 
+// Sixteen bytes at once: comparing gives bytes of all ones where it holds.
+typedef unsigned char Bytes __attribute__((vector_size(16)));
+
+static inline bool are_plain(const char *text) {
+    Bytes bytes;
+    memcpy(&bytes, text, sizeof bytes);
+    Bytes odd = (Bytes)(bytes - 0x20 >= 0x5f) | (Bytes)(bytes == '"') | (Bytes)(bytes == '\'') | (Bytes)(bytes == '\\');
+    return !(hlo_load_u64(&odd) | hlo_load_u64((const char *)&odd + 8));
+}
+
+// What nearly all texts are; short ones are left to the loop. The last sixteen bytes overlap those before them.
+static bool is_surely_plain(const char *text, size_t size) {
+    if (size < sizeof(Bytes)) return false;
+    for (size_t i = 0; size - i >= sizeof(Bytes); i += sizeof(Bytes)) {
+        if (!are_plain(text + i)) return false;
+    }
+    return are_plain(text + size - sizeof(Bytes));
+}
+
 void hlo_put_escaped(HloBuffer *out, const char *text, size_t size) {
+    if (is_surely_plain(text, size)) {
+        hlo_put(out, text, size);
+        return;
+    }
     size_t start = 0;
     for (size_t i = 0; i < size; i++) {
         if (plain[(unsigned char)text[i]]) continue;

@@ -178,6 +178,30 @@ static void escape_bytes_outside_the_plain_set(void **state) {
     expect(f, "a\\\"b\\'c\\\\d\\n\\r\\t\\001\\177\\303\\251\\000z");
 }
 
+// Texts are looked at in blocks: each byte in each place of texts of one block, of several, and of parts of one.
+static void escape_finds_each_byte_in_each_place(void **state) {
+    Fixture *f = *state;
+    enum { LONGEST = 50 };
+    for (size_t size = 1; size <= LONGEST; size++) {
+        for (size_t i = 0; i < size * 256; i++) {
+            size_t place = i / 256;
+            unsigned char byte = (unsigned char)(i % 256);
+            char text[LONGEST], alone[8];
+            memset(text, 'a', size);
+            text[place] = (char)byte;
+            f->out.size = 0;
+            hlo_put_escaped(&f->out, (char *)&byte, 1);  // a loop over bytes
+            size_t wide = f->out.size;
+            memcpy(alone, f->out.data, wide);
+            f->out.size = 0;
+            hlo_put_escaped(&f->out, text, size);
+            assert_int_equal(f->out.size, size - 1 + wide);
+            assert_memory_equal(f->out.data + place, alone, wide);
+            assert_int_equal(f->out.data[f->out.size - 1], place + 1 == size ? alone[wide - 1] : 'a');
+        }
+    }
+}
+
 static void is_json_dict_counts_braces_outside_strings(void **state) {
     (void)state;
     static const char *const dicts[] = {"{}",      " {\"a\": {}} ", "{k: 2}",    "{a = 3 : i64}",
@@ -221,6 +245,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(print_many_operands_are_counted_and_can_be_cut, set_up, tear_down),
         cmocka_unit_test_setup_teardown(print_bodies_exponential_nesting_fails, set_up, tear_down),
         cmocka_unit_test_setup_teardown(escape_bytes_outside_the_plain_set, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(escape_finds_each_byte_in_each_place, set_up, tear_down),
         cmocka_unit_test(is_json_dict_counts_braces_outside_strings),
         cmocka_unit_test_setup_teardown(put_groups_full_list_expands_meshes, set_up, tear_down),
     };
