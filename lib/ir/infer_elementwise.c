@@ -239,7 +239,7 @@ static HloStatus merge_flags(const HloInfer *cx, const HloShape *a, const HloSha
                              const HloShape **out) {
     const HloLayout *layout = layout_for_type(cx, a, type);
     if (!b->dynamic) {
-        *out = a->type == type && a->layout == layout ? a : hlo_infer_retyped(cx, a, type, layout);
+        *out = hlo_infer_retyped(cx, a, type, layout);
         return hlo_ok();
     }
     HloDraft draft;

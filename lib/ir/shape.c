@@ -165,10 +165,10 @@ static uint32_t shape_flags(const HloShape *shape) {
         return any | all;
     }
     uint32_t flags = shape->dynamic ? HLO_SHAPE_DYNAMIC : 0;
-    if (shape->layout) flags |= HLO_SHAPE_HAS_LAYOUT;
-    if (shape->layout && layout_is_plain(shape->layout)) return flags | HLO_SHAPE_PLAIN_LAYOUT;
-    if (shape->layout && layout_fault(shape->layout)) flags |= HLO_SHAPE_ODD_LAYOUT;
-    return flags;
+    if (!shape->layout) return flags;
+    if (layout_is_plain(shape->layout)) flags |= HLO_SHAPE_PLAIN_LAYOUT;
+    if (layout_fault(shape->layout)) flags |= HLO_SHAPE_ODD_LAYOUT;
+    return flags | HLO_SHAPE_HAS_LAYOUT;
 }
 
 const char *hlo_shape_layout_fault(const HloShape *shape) {
@@ -356,7 +356,6 @@ static const HloShape *default_leaf(HloShapes *shapes, const HloShape *array, co
     const HloLayout *standard = hlo_layout_default(shapes, array->rank);
     HloLayout layout = array->layout ? *array->layout : *standard;
     layout.minor_to_major = standard->minor_to_major;
-    layout.rank = standard->rank;
     return hlo_shape_array(shapes, array->type, array->dims, array->dynamic, array->rank, &layout);
 }
 

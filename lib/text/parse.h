@@ -398,6 +398,8 @@ bool hlo_read_opcode(HloReader *r, HloLine *line);
 // Makes the instruction of a line whose operands are read and, after `attributes` (NULL: there are none), puts it
 // into the computation under its name.
 bool hlo_finish_line(HloReader *r, HloLine *line, bool (*attributes)(HloReader *r, HloLine *line));
+// Gives the instruction of a line its shape, if it has none yet.
+bool hlo_infer_line(HloReader *r, HloLine *line);
 
 // parse_attributes.c
 bool hlo_read_attributes(HloReader *r, HloLine *line);

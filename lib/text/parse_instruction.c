@@ -70,7 +70,7 @@ bool hlo_read_opcode(HloReader *r, HloLine *line) {
 
 // ---- finishing a line -----------------------------------------------------------------------------------
 
-static bool infer_shape(HloReader *r, HloLine *line) {
+bool hlo_infer_line(HloReader *r, HloLine *line) {
     HloInstruction *inst = line->inst;
     if (inst->shape) return true;
     if (!hlo_op_has(inst->op, HLO_OPF_INFER))
@@ -213,7 +213,7 @@ bool hlo_finish_line(HloReader *r, HloLine *line, bool (*attributes)(HloReader *
     if (line->unknown_callee) return false;
     if (!hlo_check_required(r, line)) return false;
     if (is_async(line->op) ? !hlo_async_finish(r, line) : !hlo_parse_check_rules(r, line)) return false;
-    if (!infer_shape(r, line)) return false;
+    if (!hlo_infer_line(r, line)) return false;
     set_sharding(r, line);
     return add_line(r, line);
 }

@@ -115,19 +115,15 @@ static void drop_implied_comparison(HloInstruction *inst) {
     if (hlo_int(inst, HLO_ATTR_COMPARE_TYPE) == implied) hlo_clear_attr(inst, HLO_ATTR_COMPARE_TYPE);
 }
 
-// A map's dimensions are all of its result's, whatever the text says. Where the shape is to be inferred, inference
-// checks what the text says.
-static void set_map_dimensions(HloReader *r, const HloLine *line) {
+// A map's dimensions are all of its result's. What the text says of them counts only where that is to be inferred.
+static bool set_map_dimensions(HloReader *r, HloLine *line) {
+    if (!hlo_infer_line(r, line)) return false;
     const HloShape *shape = line->inst->shape;
-    if (!shape && hlo_has(line->inst, HLO_ATTR_DIMENSIONS)) return;
-    size_t rank = shape && hlo_shape_is_array(shape) ? shape->rank : 0;
-    for (size_t k = 0; !shape && k < operand_count(line); k++) {
-        const HloShape *operand = operand_shape(line, k);
-        if (hlo_shape_is_array(operand) && operand->rank > rank) rank = operand->rank;
-    }
+    size_t rank = hlo_shape_is_array(shape) ? shape->rank : 0;
     int64_t *dims = HLO_NEW_ARRAY(r->scratch, int64_t, rank);
     for (size_t d = 0; d < rank; d++) dims[d] = (int64_t)d;
     hlo_set_dims(r->m, line->inst, HLO_ATTR_DIMENSIONS, (HloDims){dims, rank});
+    return true;
 }
 
 // Lists that are always printed are always stored.
@@ -320,7 +316,7 @@ static bool apply_rule(HloReader *r, HloLine *line) {
     HloInstruction *inst = line->inst;
     switch ((int)inst->op) {
     case HLO_OP_COMPARE: drop_implied_comparison(inst); return true;
-    case HLO_OP_MAP: set_map_dimensions(r, line); return true;
+    case HLO_OP_MAP: return set_map_dimensions(r, line);
     case HLO_OP_CONDITIONAL: return check_branches(r, line);
     case HLO_OP_GET_TUPLE_ELEMENT: return check_element_index(r, line);
     case HLO_OP_ALL_REDUCE:
