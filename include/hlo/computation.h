@@ -38,6 +38,8 @@ HloInstruction *hlo_computation_add(HloComputation *comp, HloInstruction *inst, 
 HloInstruction *hlo_computation_add_owned(HloComputation *comp, HloInstruction *inst, const char *name);
 // Takes a dead instruction out; asserts that it has no users and is not the root. Control edges are dropped.
 void hlo_computation_remove(HloComputation *comp, HloInstruction *inst);
+// Moves an instruction to the end of the insertion order, which is the schedule of a scheduled module.
+void hlo_computation_move_last(HloComputation *comp, HloInstruction *inst);
 typedef struct HloRemoval {
     bool relay_control;      // control edges do not keep what goes: its predecessors then precede its successors
     HloArena *arena;         // for the list

@@ -21,17 +21,34 @@ static void enter_parameter(HloComputation *comp, HloInstruction *inst) {
     comp->parameters.items[number] = inst;
 }
 
-static HloInstruction *add_named(HloComputation *comp, HloInstruction *inst, const char *name) {
-    assert(!inst->comp);
-    inst->name = name;
-    inst->comp = comp;
-    inst->id = comp->id_limit++;
+static void put_last(HloComputation *comp, HloInstruction *inst) {
     inst->prev = comp->last;
+    inst->next = NULL;
     if (comp->last)
         comp->last->next = inst;
     else
         comp->first = inst;
     comp->last = inst;
+}
+
+// inst->next stays: a walk may stand at inst.
+static void take_from_list(HloComputation *comp, HloInstruction *inst) {
+    if (inst->prev)
+        inst->prev->next = inst->next;
+    else
+        comp->first = inst->next;
+    if (inst->next)
+        inst->next->prev = inst->prev;
+    else
+        comp->last = inst->prev;
+}
+
+static HloInstruction *add_named(HloComputation *comp, HloInstruction *inst, const char *name) {
+    assert(!inst->comp);
+    inst->name = name;
+    inst->comp = comp;
+    inst->id = comp->id_limit++;
+    put_last(comp, inst);
     comp->count++;
     hlo_link_operands(inst);
     hlo_link_callees(inst);
@@ -65,14 +82,7 @@ void hlo_computation_remove(HloComputation *comp, HloInstruction *inst) {
     hlo_unlink_operands(inst);
     hlo_unlink_callees(inst);
     if (inst->op == HLO_OP_PARAMETER) leave_parameter(comp, inst);
-    if (inst->prev)
-        inst->prev->next = inst->next;
-    else
-        comp->first = inst->next;
-    if (inst->next)
-        inst->next->prev = inst->prev;
-    else
-        comp->last = inst->prev;
+    take_from_list(comp, inst);
     comp->count--;
     inst->comp = NULL;
 }
@@ -85,6 +95,11 @@ bool hlo_guards_effects(const HloInstruction *inst) {
         if (hlo_has_side_effect(operand)) return true;
     }
     return false;
+}
+
+void hlo_computation_move_last(HloComputation *comp, HloInstruction *inst) {
+    take_from_list(comp, inst);
+    put_last(comp, inst);
 }
 
 static bool may_follow(const HloInstruction *inst, bool relay) {

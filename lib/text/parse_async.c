@@ -104,6 +104,11 @@ static void correct_shape(HloInstruction *inst, const HloShape *shape) {
     if (!hlo_shape_compatible(inst->shape, shape)) inst->shape = shape;
 }
 
+static void add_late_parameter(HloReader *r, HloComputation *comp, const HloShape *shape) {
+    hlo_append_operand(comp->root, add_parameter(r, comp, shape));
+    hlo_computation_move_last(comp, comp->root);
+}
+
 static void correct_wrapped(HloReader *r, HloLine *line, HloComputation *comp) {
     if (line->op == HLO_OP_ASYNC_DONE) {
         if (line->shape) correct_shape(comp->root, line->shape);
@@ -114,7 +119,7 @@ static void correct_wrapped(HloReader *r, HloLine *line, HloComputation *comp) {
         if (k < hlo_parameter_count(comp))
             correct_shape(hlo_parameter(comp, k), inputs->elements[k]);
         else
-            hlo_append_operand(comp->root, add_parameter(r, comp, inputs->elements[k]));
+            add_late_parameter(r, comp, inputs->elements[k]);
     }
     correct_shape(comp->root, line->shape->elements[1]);
 }

@@ -76,8 +76,15 @@ bool hlo_infer_line(HloReader *r, HloLine *line) {
     if (!hlo_op_has(inst->op, HLO_OPF_INFER))
         return hlo_read_error(r, line->paren_at, "cannot infer shape for opcode: %s", hlo_op_name(inst->op));
     if (r->early_calls.count && hlo_calls_unknown(inst)) return hlo_callee_needed(r, line, "this instruction's shape");
-    HloStatus status = hlo_infer_shape(r->m, inst, &inst->shape);
-    if (hlo_is_ok(status)) return true;
+    const HloShape *shape = NULL;
+    HloStatus status = hlo_infer_shape(r->m, inst, &shape);
+    // What a tuple may not have where it is written down (parse_shape.c) it may not get either.
+    const char *fault = shape && !hlo_shape_is_array(shape) ? hlo_shape_layout_fault(shape) : NULL;
+    if (fault) status = hlo_error(HLO_INVALID_ARGUMENT, "%s", fault);
+    if (hlo_is_ok(status)) {
+        inst->shape = shape;
+        return true;
+    }
     hlo_read_error(r, line->op_at, "failed to infer shape for opcode: %s, error: %s", hlo_op_name(inst->op),
                    hlo_status_message(status));
     hlo_status_free(status);

@@ -344,13 +344,13 @@ void hlo_line_begin(Printer *p, Line *line, const HloInstruction *inst) {
     *line = (Line){.inst = inst};
 }
 
-// With sugar, the attributes of the wrapped operation follow the thread, up to result_accuracy; its frontend
-// attributes give way to those of the async-start.
+// With sugar, the attributes of the wrapped operation follow the thread, up to result_accuracy. What the async-start
+// says itself is said once; edges stay inside, as their parameters have no names here.
 static void leave_wrapped(Printer *p, Line *line) {
-    bool own_frontend = hlo_has(line->outer, HLO_ATTR_FRONTEND_ATTRIBUTES);
-    HloAttrId from = own_frontend ? HLO_ATTR_CONTROL_PREDECESSORS : HLO_ATTR_FRONTEND_ATTRIBUTES;
-    hlo_put_common_attributes(p, line->inst, HLO_ATTR_SHARDING, HLO_ATTR_FRONTEND_ATTRIBUTES);
-    hlo_put_common_attributes(p, line->inst, from, HLO_ATTR_ORIGIN);
+    for (HloAttrId id = HLO_ATTR_SHARDING; id < HLO_ATTR_ORIGIN; id++) {
+        if (id == HLO_ATTR_CONTROL_PREDECESSORS || hlo_has(line->outer, id)) continue;
+        hlo_put_common_attributes(p, line->inst, id, id + 1);
+    }
     *line = (Line){.inst = line->outer, .use = line->outer_use};
 }
 

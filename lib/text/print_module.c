@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "lexer.h"
 #include "print.h"
 
 // ---- header line (§2) -----------------------------------------------------------------------------------
@@ -68,11 +69,19 @@ static void put_count(HloBuffer *out, const char *key, int64_t count) {
     hlo_put_int(out, count);
 }
 
+// Keywords and types are names only behind a `%`.
+static void put_module_name(HloBuffer *out, const char *name) {
+    HloToken token = hlo_lex_start((HloStringView){name, strlen(name)}).token;
+    bool is_keyword = (token.kind >= HLO_TOK_TYPE && token.kind <= HLO_TOK_UNREDUCED) || token.kind == HLO_TOK_NAN;
+    if (is_keyword && token.size == strlen(name)) hlo_put_char(out, '%');
+    hlo_put_string(out, name);
+}
+
 static void put_header(Printer *p, const HloModule *m) {
     HloBuffer *out = p->out;
     hlo_put_spaces(out, 2 * (size_t)p->indent);
     hlo_put_string(out, "HloModule ");
-    if (p->options.ids) hlo_put_string(out, m->name);
+    if (p->options.ids) put_module_name(out, m->name);
     if (m->is_scheduled) hlo_put_string(out, ", is_scheduled=true");
     put_input_output_alias(out, m);
     put_buffer_donor(out, m);
