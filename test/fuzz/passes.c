@@ -1,19 +1,19 @@
-// Any module that reads and verifies goes through a pipeline: it must verify afterwards, its text must read again, and a
-// pipeline that claims to have changed nothing must leave the text alone.
+// Any module that reads and verifies goes through a pipeline: it must verify afterwards, its text must read again, and
+// a pipeline that claims to have changed nothing must leave the text alone.
 //
-// The first PASS_BYTES bytes choose the passes, by their number in the registry; the rest is the module's text.
+// The first MIX_PREFIX bytes choose the passes, by their number in the registry; the rest is the module's text.
+
+#define MIX_PREFIX 3
 
 #include "fuzz.h"
-
 #include "hlo/pass.h"
-
-enum { PASS_BYTES = 3 };
+#include "mix.h"
 
 static HloElement *choose_pipeline(HloArena *arena, const uint8_t *choices) {
     size_t count;
     const HloRegistryRow *rows = hlo_registry(&count);
     HloBuffer text = {0};
-    for (size_t i = 0; i < PASS_BYTES; i++) {
+    for (size_t i = 0; i < MIX_PREFIX; i++) {
         size_t choice = choices[i] % (count + 1);
         // No pass, or one that is there to break something.
         if (choice == count || strncmp(rows[choice].pass->name, "test-only", strlen("test-only")) == 0) continue;
@@ -70,10 +70,10 @@ static void run_passes(HloModule *m, const uint8_t *choices) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    if (size < PASS_BYTES) return -1;
+    if (size < MIX_PREFIX) return -1;
     double start = processor_seconds();
     HloCode code;
-    HloStringView text = {(const char *)data + PASS_BYTES, size - PASS_BYTES};
+    HloStringView text = {(const char *)data + MIX_PREFIX, size - MIX_PREFIX};
     HloModule *m = read_text(text, version_for(text.size), MODULE_BYTES, &code, NULL, 0);
     if (m) {
         if (take_code(hlo_verify_module(m, &rules), NULL, 0) == HLO_OK) run_passes(m, data);

@@ -2,10 +2,11 @@
 //
 //     text -> module -> first -> module -> second -> module -> third
 //
-// `first` and `second` hold the same lines; their order may differ, since computations stand in the order in which a walk
-// from the computations of the text meets them. `second` and `third` are equal.
+// `first` and `second` hold the same lines; their order may differ, since computations stand in the order in which a
+// walk from the computations of the text meets them. `second` and `third` are equal.
 
 #include "fuzz.h"
+#include "mix.h"
 
 static HloStringView view_of(const HloBuffer *text) {
     return (HloStringView){text->data, text->size};
@@ -77,8 +78,8 @@ static bool wraps_annotations(const HloModule *m) {
     return false;
 }
 
-// Forms that leave something to the reader say the same only when it is what the rules imply: `%t#0` a get-tuple-element's
-// shape, `add-start` the wrapped computation's. A name without `%` may be a keyword.
+// Forms that leave something to the reader say the same only when it is what the rules imply: `%t#0` a
+// get-tuple-element's shape, `add-start` the wrapped computation's. A name without `%` may be a keyword.
 static void check_round_trip(const HloModule *m, HloPrintOptions options, bool is_valid) {
     options.large_constants = has_small_constants(m);
     options.percent = true;
@@ -106,7 +107,8 @@ static void check_clone(const HloModule *m) {
 }
 
 static bool verifies(const HloModule *m, bool layout_sensitive) {
-    return take_code(hlo_verify_module(m, &(HloVerifyOptions){.layout_sensitive = layout_sensitive}), NULL, 0) == HLO_OK;
+    return take_code(hlo_verify_module(m, &(HloVerifyOptions){.layout_sensitive = layout_sensitive}), NULL, 0) ==
+           HLO_OK;
 }
 
 // The styles that are not read again may say anything, but must come back.
