@@ -16,13 +16,25 @@ static bool same_single_value(HloValueSet a, HloValueSet b) {
     return a.count <= 1 && b.count <= 1 && a.count == b.count && (a.count == 0 || a.ids[0] == b.ids[0]);
 }
 
+// What a transfer that is on its way hands to its end, which takes nothing else.
+static bool is_context(const HloValue *value) {
+    HloOpcode op = value ? value->inst->op : HLO_OP_TUPLE;
+    return op == HLO_OP_SEND || op == HLO_OP_RECV || op == HLO_OP_COPY_START;
+}
+
 // The nodes of a loop's state that are not simply passed through; false when there are none.
 static bool find_loop_copies(CopyWork *work, const HloInstruction *loop, HloBits *wanted) {
     uint32_t count = hlo_flow_node_count(work->flow, loop);
+    const HloInstruction *start = hlo_operand(loop, 0);
     *wanted = hlo_bits_new(work->scratch, count);
     bool any = false;
     for (uint32_t node = 0; node < count; node++) {
-        HloValueSet init = hlo_flow_set(work->flow, hlo_operand(loop, 0), node);
+        if (is_context(hlo_flow_value_at(work->flow, start, node))) {
+            HloNodes *nodes = &work->flow->nodes;
+            node += hlo_node_count(nodes, hlo_node_shape(nodes, start->shape, node)) - 1;
+            continue;
+        }
+        HloValueSet init = hlo_flow_set(work->flow, start, node);
         if (same_single_value(init, hlo_flow_set(work->flow, loop, node))) continue;
         hlo_bits_add(*wanted, node);
         any = true;

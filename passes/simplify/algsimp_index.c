@@ -148,6 +148,15 @@ static HloInstruction *map_constant(HloAlg *alg, HloInstruction *inst) {
     return hlo_alg_splat(alg, inst->shape, hlo_derive(alg->rw, hlo_build_clone(alg->rw, root, NULL, NULL, 0), inst));
 }
 
+// What a map hands to an operand of its body: a scalar stands for an array where the operation itself takes none.
+static HloInstruction *mapped_operand(HloAlg *alg, const HloInstruction *map, HloOpcode op, size_t k) {
+    const HloInstruction *parameter = hlo_operand(hlo_called(map, 0)->root, k);
+    HloInstruction *x = hlo_operand(map, (size_t)hlo_parameter_number(parameter));
+    bool takes_scalar = (op == HLO_OP_SELECT && k == 0) || (op == HLO_OP_CLAMP && k != 1);
+    if (x->shape->rank || takes_scalar) return x;
+    return hlo_alg_splat(alg, hlo_alg_retyped(alg, map->shape, x->shape->type), x);
+}
+
 // map(a, b) with the body f(a, b) -> f(a, b)
 static HloInstruction *map_operation(HloAlg *alg, HloInstruction *inst) {
     HloInstruction *root = hlo_called(inst, 0)->root;
@@ -156,10 +165,9 @@ static HloInstruction *map_operation(HloAlg *alg, HloInstruction *inst) {
     if (!hlo_is_elementwise(root) || root->op == HLO_OP_MAP || count == 0) return NULL;
     HloInstruction **operands = HLO_NEW_ARRAY(alg->scratch, HloInstruction *, count);
     for (size_t k = 0; k < count; k++) {
-        HloInstruction *parameter = hlo_operand(root, k);
-        if (parameter->op != HLO_OP_PARAMETER) return NULL;
-        operands[k] = hlo_operand(inst, (size_t)hlo_parameter_number(parameter));
+        if (hlo_operand(root, k)->op != HLO_OP_PARAMETER) return NULL;
     }
+    for (size_t k = 0; k < count; k++) operands[k] = mapped_operand(alg, inst, root->op, k);
     return hlo_build_clone(alg->rw, root, inst->shape, operands, count);
 }
 
