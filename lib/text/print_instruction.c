@@ -96,11 +96,19 @@ static inline Cursor put_shape(Printer *p, Cursor c, const HloShape *shape) {
 
 // ---- async sugar ----------------------------------------------------------------------------------------
 
+// The operation has the parameters for operands, in their order: nothing else can be read from `add-start(a, b)`. Nor
+// can operations whose `X-start` is something else.
 bool hlo_is_sugared(const HloComputation *comp) {
+    const HloInstruction *root = comp->root;
+    if (!root || hlo_op_has(root->op, HLO_OPF_NO_SUGAR)) return false;
+    if (hlo_operand_count(root) != hlo_parameter_count(comp)) return false;
     HLO_EACH_INST(inst, comp) {
-        if (inst != comp->root && inst->op != HLO_OP_PARAMETER) return false;
+        if (inst != root && inst->op != HLO_OP_PARAMETER) return false;
     }
-    return comp->root != NULL;
+    for (size_t k = 0; k < hlo_operand_count(root); k++) {
+        if (hlo_operand(root, k) != hlo_parameter(comp, k)) return false;
+    }
+    return true;
 }
 
 // The root that an async instruction stands for when sugar is on and applies; else NULL.
