@@ -17,12 +17,12 @@
 // slow it down ten times).
 enum { MODULE_BYTES = 32 << 20, INPUT_SECONDS = 10 };
 
-#define MUST(condition, ...)                                \
-    do {                                                    \
-        if (!(condition)) {                                 \
+#define MUST(condition, ...)                                                  \
+    do {                                                                      \
+        if (!(condition)) {                                                   \
             fprintf(stderr, "fuzz: must hold: " #condition "\n" __VA_ARGS__); \
-            abort();                                        \
-        }                                                   \
+            abort();                                                          \
+        }                                                                     \
     } while (0)
 
 static inline double processor_seconds(void) {
@@ -51,6 +51,17 @@ static inline HloModule *read_text(HloStringView text, int hlo_version, size_t m
     HloParseOptions options = {.memory_limit_bytes = memory_limit_bytes, .hlo_version = hlo_version};
     *code = take_code(hlo_parse_module(text, &options, &m), message, size);
     return m;
+}
+
+// Whether lists of control predecessors name get-tuple-elements. They do so even in the form that leaves out their
+// lines, as the reference does, so that form cannot be read back.
+static inline bool orders_elements(const HloModule *m) {
+    HLO_EACH_COMP(comp, m) {
+        HLO_EACH_INST(inst, comp) {
+            if (inst->op == HLO_OP_GET_TUPLE_ELEMENT && hlo_control_succs(inst)->count) return true;
+        }
+    }
+    return false;
 }
 
 // Whether all constants may be printed in full: `{...}` of any size reads in no time but takes long to write out.

@@ -32,6 +32,7 @@ static const HloVerifyOptions rules = {.allow_mixed_precision = true, .allow_fus
 static HloBuffer print(const HloModule *m) {
     HloPrintOptions options = hlo_print_dump();
     options.large_constants = has_small_constants(m);
+    options.compact_gte = !orders_elements(m);
     HloBuffer out = {0};
     hlo_print_module(m, &options, &out);
     return out;
