@@ -157,6 +157,11 @@ bool hlo_is_root(const HloInstruction *inst);
 bool hlo_is_dead(const HloInstruction *inst);
 // Elementwise by the table, or a map or fusion that is. Source: pass mechanics.
 bool hlo_is_elementwise(const HloInstruction *inst);
+// Whether operand `k` of an elementwise opcode may be a scalar beside arrays: the predicate of a select and the bounds
+// of a clamp may. Source: verifier chapter.
+static inline bool hlo_may_be_scalar(HloOpcode op, size_t k) {
+    return (op == HLO_OP_SELECT && k == 0) || (op == HLO_OP_CLAMP && k != 1);
+}
 // Own side effect or one in a callee. Source: pass mechanics, side effects.
 bool hlo_has_side_effect(const HloInstruction *inst);
 // Side effect of the instruction itself, callees left out.

@@ -87,6 +87,11 @@ void hlo_computation_remove(HloComputation *comp, HloInstruction *inst) {
     inst->comp = NULL;
 }
 
+void hlo_computation_move_last(HloComputation *comp, HloInstruction *inst) {
+    take_from_list(comp, inst);
+    put_last(comp, inst);
+}
+
 bool hlo_guards_effects(const HloInstruction *inst) {
     if (inst->op != HLO_OP_AFTER_ALL) return false;
     for (size_t k = 0; k < hlo_operand_count(inst); k++) {
@@ -95,11 +100,6 @@ bool hlo_guards_effects(const HloInstruction *inst) {
         if (hlo_has_side_effect(operand)) return true;
     }
     return false;
-}
-
-void hlo_computation_move_last(HloComputation *comp, HloInstruction *inst) {
-    take_from_list(comp, inst);
-    put_last(comp, inst);
 }
 
 static bool may_follow(const HloInstruction *inst, bool relay) {

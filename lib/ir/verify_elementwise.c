@@ -7,9 +7,7 @@ static HloStatus check_no_broadcast(const HloVerify *v, const HloInstruction *in
     for (size_t k = 0; k < hlo_operand_count(inst); k++) {
         const HloShape *operand = hlo_operand(inst, k)->shape;
         if (operand == inst->shape || hlo_shape_same_dims(operand, inst->shape)) continue;
-        // The lower and upper bound of a clamp and the predicate of a select may be scalars.
-        bool may_be_scalar = inst->op == HLO_OP_CLAMP || (inst->op == HLO_OP_SELECT && k == 0);
-        if (may_be_scalar && hlo_shape_is_scalar(operand)) continue;
+        if (hlo_may_be_scalar(inst->op, k) && hlo_shape_is_scalar(operand)) continue;
         return hlo_verify_fail(inst, HLO_FAILED_PRECONDITION, "no-implicit-broadcast",
                                "operand %zu is %s, the result %s", k, hlo_verify_text(v, operand),
                                hlo_verify_text(v, inst->shape));

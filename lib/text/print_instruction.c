@@ -100,12 +100,10 @@ static inline Cursor put_shape(Printer *p, Cursor c, const HloShape *shape) {
 // can operations whose `X-start` is something else.
 bool hlo_is_sugared(const HloComputation *comp) {
     const HloInstruction *root = comp->root;
+    size_t count = hlo_parameter_count(comp);
     if (!root || hlo_op_has(root->op, HLO_OPF_NO_SUGAR)) return false;
-    if (hlo_operand_count(root) != hlo_parameter_count(comp)) return false;
-    HLO_EACH_INST(inst, comp) {
-        if (inst != root && inst->op != HLO_OP_PARAMETER) return false;
-    }
-    for (size_t k = 0; k < hlo_operand_count(root); k++) {
+    if (hlo_operand_count(root) != count || comp->count != count + 1) return false;
+    for (size_t k = 0; k < count; k++) {
         if (hlo_operand(root, k) != hlo_parameter(comp, k)) return false;
     }
     return true;

@@ -18,7 +18,8 @@ static bool same_single_value(HloValueSet a, HloValueSet b) {
 
 // What a transfer that is on its way hands to its end, which takes nothing else.
 static bool is_context(const HloValue *value) {
-    HloOpcode op = value ? value->inst->op : HLO_OP_TUPLE;
+    if (!value) return false;
+    HloOpcode op = value->inst->op;
     return op == HLO_OP_SEND || op == HLO_OP_RECV || op == HLO_OP_COPY_START;
 }
 

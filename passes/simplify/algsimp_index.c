@@ -149,11 +149,10 @@ static HloInstruction *map_constant(HloAlg *alg, HloInstruction *inst) {
 }
 
 // What a map hands to an operand of its body: a scalar stands for an array where the operation itself takes none.
-static HloInstruction *mapped_operand(HloAlg *alg, const HloInstruction *map, HloOpcode op, size_t k) {
-    const HloInstruction *parameter = hlo_operand(hlo_called(map, 0)->root, k);
-    HloInstruction *x = hlo_operand(map, (size_t)hlo_parameter_number(parameter));
-    bool takes_scalar = (op == HLO_OP_SELECT && k == 0) || (op == HLO_OP_CLAMP && k != 1);
-    if (x->shape->rank || takes_scalar) return x;
+static HloInstruction *mapped_operand(HloAlg *alg, const HloInstruction *map, size_t k) {
+    const HloInstruction *root = hlo_called(map, 0)->root;
+    HloInstruction *x = hlo_operand(map, (size_t)hlo_parameter_number(hlo_operand(root, k)));
+    if (x->shape->rank || hlo_may_be_scalar(root->op, k)) return x;
     return hlo_alg_splat(alg, hlo_alg_retyped(alg, map->shape, x->shape->type), x);
 }
 
@@ -167,7 +166,7 @@ static HloInstruction *map_operation(HloAlg *alg, HloInstruction *inst) {
     for (size_t k = 0; k < count; k++) {
         if (hlo_operand(root, k)->op != HLO_OP_PARAMETER) return NULL;
     }
-    for (size_t k = 0; k < count; k++) operands[k] = mapped_operand(alg, inst, root->op, k);
+    for (size_t k = 0; k < count; k++) operands[k] = mapped_operand(alg, inst, k);
     return hlo_build_clone(alg->rw, root, inst->shape, operands, count);
 }
 
