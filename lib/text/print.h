@@ -50,8 +50,9 @@ const HloComputation *hlo_line_continue(Printer *p, Line *line);
 
 // The name with `%` and without ids as the options say.
 void hlo_put_name(Printer *p, const char *name);
-// Whether async sugar hides this computation: all its instructions but the root are parameters.
-bool hlo_is_sugared(const HloComputation *comp);
+// Whether sugar says what this async-start does: its computation is one operation, `X`, and `X-start` can mean nothing
+// else when it is read.
+bool hlo_takes_sugar(const HloInstruction *start);
 
 // ---- the end of the output, held in registers -----------------------------------------------------------
 

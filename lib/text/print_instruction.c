@@ -98,7 +98,7 @@ static inline Cursor put_shape(Printer *p, Cursor c, const HloShape *shape) {
 
 // The operation has the parameters for operands, in their order: nothing else can be read from `add-start(a, b)`. Nor
 // can operations whose `X-start` is something else.
-bool hlo_is_sugared(const HloComputation *comp) {
+static bool is_one_operation(const HloComputation *comp) {
     const HloInstruction *root = comp->root;
     size_t count = hlo_parameter_count(comp);
     if (!root || hlo_op_has(root->op, HLO_OPF_NO_SUGAR)) return false;
@@ -109,6 +109,13 @@ bool hlo_is_sugared(const HloComputation *comp) {
     return true;
 }
 
+// An attribute that both the async-start and the operation may have is read as the operation's.
+bool hlo_takes_sugar(const HloInstruction *start) {
+    if (!start->called.count || !is_one_operation(hlo_called(start, 0))) return false;
+    return !hlo_has(start, HLO_ATTR_OUTPUT_TO_OPERAND_ALIASING) ||
+           !hlo_op_uses(hlo_called(start, 0)->root->op, HLO_ATTR_OUTPUT_TO_OPERAND_ALIASING);
+}
+
 // The root that an async instruction stands for when sugar is on and applies; else NULL.
 static const HloInstruction *wrapped_operation(const Printer *p, const HloInstruction *inst) {
     if (!p->options.async_sugar || !hlo_op_has(inst->op, HLO_OPF_ASYNC)) return NULL;
@@ -116,8 +123,7 @@ static const HloInstruction *wrapped_operation(const Printer *p, const HloInstru
         if (!hlo_operand_count(inst) || !hlo_op_has(hlo_operand(inst, 0)->op, HLO_OPF_ASYNC)) return NULL;
         inst = hlo_operand(inst, 0);
     }
-    if (!inst->called.count || !hlo_is_sugared(hlo_called(inst, 0))) return NULL;
-    return hlo_called(inst, 0)->root;
+    return hlo_takes_sugar(inst) ? hlo_called(inst, 0)->root : NULL;
 }
 
 // Opcodes as they stand in a line, in rooms of one size, which are copied whole.

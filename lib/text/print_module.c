@@ -162,14 +162,14 @@ static HloCompList canonical_order(const HloModule *m, HloArena *scratch) {
 
 // ---- the module -----------------------------------------------------------------------------------------
 
-// With async sugar a computation that only an async-start shows has no text of its own (§3.2).
+// With async sugar a computation that only async-starts call has no text of its own (§3.2). Others name it.
 static bool is_folded(const Printer *p, const HloComputation *comp) {
-    if (!p->options.async_sugar || !hlo_is_sugared(comp)) return false;
+    if (!p->options.async_sugar || comp == comp->m->entry) return false;
     for (size_t i = 0; i < comp->callers.count; i++) {
         const HloInstruction *caller = comp->callers.items[i];
-        if (caller->op == HLO_OP_ASYNC_START) return true;
+        if (caller->op != HLO_OP_ASYNC_START || !hlo_takes_sugar(caller)) return false;
     }
-    return false;
+    return comp->callers.count > 0;
 }
 
 static void put_module(Printer *p, const HloModule *m) {
