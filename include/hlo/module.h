@@ -142,8 +142,8 @@ HloBits hlo_module_find_effects(const HloModule *m, HloArena *scratch);
 size_t hlo_module_instruction_count(const HloModule *m);
 
 // Brings the sequences of a scheduled module in line with its instructions: removed ones go; a new one is placed right
-// after the last of its operands and control predecessors (at the front when it has none). Computations without
-// a sequence get their post-order. No effect on a module without schedule.
+// after the last of its operands and control predecessors (at the front when it has none); what one that stayed needs
+// now moves before it. Computations without a sequence get their post-order. No effect on a module without schedule.
 void hlo_module_update_schedule(HloModule *m, HloArena *scratch);
 // Makes it a module without schedule.
 void hlo_module_drop_schedule(HloModule *m);

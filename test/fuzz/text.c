@@ -3,7 +3,8 @@
 //     text -> module -> first -> module -> second -> module -> third
 //
 // `first` and `second` hold the same lines; their order may differ, since computations stand in the order in which a
-// walk from the computations of the text meets them. `second` and `third` are equal.
+// walk from the computations of the text meets them. `second` and `third` are equal, but for the order once more where
+// the compact form left out elements that nobody uses: then instructions move first, and computations follow them.
 
 #include "fuzz.h"
 #include "mix.h"
@@ -89,7 +90,11 @@ static void check_round_trip(const HloModule *m, HloPrintOptions options, bool i
     HloBuffer second = reprint(&first, m->hlo_version, &options);
     check_same_lines(&first, &second);
     HloBuffer third = reprint(&second, m->hlo_version, &options);
-    MUST(strcmp(second.data, third.data) == 0, "---- second\n%s---- third\n%s", second.data, third.data);
+    if (options.compact_gte) {
+        check_same_lines(&second, &third);
+    } else {
+        MUST(strcmp(second.data, third.data) == 0, "---- second\n%s---- third\n%s", second.data, third.data);
+    }
     hlo_buffer_free(&first);
     hlo_buffer_free(&second);
     hlo_buffer_free(&third);

@@ -368,6 +368,27 @@ static void schedule_update_places_new_instructions_after_their_operands(void **
     assert_memory_equal(f->comp->sequence, expected, sizeof expected);
 }
 
+static void schedule_update_moves_what_is_needed_earlier(void **state) {
+    Fixture *f = *state;
+    HloInstruction *p = parameter(f, 0), *a = unary(f, HLO_OP_ABS, p, "a"), *b = unary(f, HLO_OP_EXP, p, "b");
+    hlo_computation_set_root(f->comp, b);
+    f->m->is_scheduled = true;
+    f->comp->sequence = (HloInstruction *[]){p, a, b};
+    f->comp->sequence_count = 3;
+    hlo_set_operand(a, 0, b);
+    hlo_module_update_schedule(f->m, &f->scratch);
+    HloInstruction *const expected[] = {p, b, a};
+    assert_int_equal(f->comp->sequence_count, 3);
+    assert_memory_equal(f->comp->sequence, expected, sizeof expected);
+    HloInstruction *c = unary(f, HLO_OP_TANH, a, "c");
+    hlo_set_operand(b, 0, c);
+    hlo_set_operand(a, 0, p);
+    hlo_module_update_schedule(f->m, &f->scratch);
+    HloInstruction *const with_new[] = {p, a, c, b};
+    assert_int_equal(f->comp->sequence_count, 4);
+    assert_memory_equal(f->comp->sequence, with_new, sizeof with_new);
+}
+
 static void visitor_order_starts_from_dead_instructions(void **state) {
     Fixture *f = *state;
     HloInstruction *p = parameter(f, 0), *q = parameter(f, 1);
@@ -403,6 +424,7 @@ int main(void) {
         TEST(build_slice_counts_strides),
         TEST(derive_leaves_out_sharding_of_reshapes_and_the_compute_type),
         TEST(schedule_update_places_new_instructions_after_their_operands),
+        TEST(schedule_update_moves_what_is_needed_earlier),
         TEST(visitor_order_starts_from_dead_instructions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
