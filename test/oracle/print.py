@@ -8,6 +8,7 @@ when it reads a proto. Small texts must pass the verifier, too.
 
 usage: print.py [FOLDER OF PROGRAMS]"""
 import collections
+import concurrent.futures
 import os
 import re
 import subprocess
@@ -51,12 +52,18 @@ class Comparison:
         self.tests = common.Tests()
         self.hlo_opt = os.path.join(common.programs(), 'hlo-opt')
         self.kinds = collections.defaultdict(collections.Counter)
+        self.pool = concurrent.futures.ThreadPoolExecutor(os.cpu_count())
+        self.runs = []
 
-    def run(self, flags, path):
-        return subprocess.run([self.hlo_opt, *flags, path], capture_output=True)
+    def later(self, flags, path, judge):
+        """Runs hlo-opt when a core is free; `judge` gets its output when all is reported, in this order."""
+        command = [self.hlo_opt, *flags, path]
+        self.runs.append((self.pool.submit(subprocess.run, command, capture_output=True), judge))
 
     def compare(self, kind, name, source, wanted, exact):
-        run = self.run(flags_of(name), source)
+        self.later(flags_of(name), source, lambda run: self.judge(run, kind, name, source, wanted, exact))
+
+    def judge(self, run, kind, name, source, wanted, exact):
         with open(wanted, 'rb') as f:
             want = f.read().rstrip(b'\n')
         got = run.stdout.rstrip(b'\n')
@@ -69,10 +76,13 @@ class Comparison:
         self.tests.check(f'print {kind} {os.path.relpath(wanted, common.SHARED)}', same, why)
 
     def verify(self, path):
-        run = self.run(['--verify'], path)
-        self.tests.check(f'verify {os.path.relpath(path, common.SHARED)}', run.returncode == 0, run.stderr.decode()[:200])
+        name = f'verify {os.path.relpath(path, common.SHARED)}'
+        self.later(['--verify'], path,
+                   lambda run: self.tests.check(name, run.returncode == 0, run.stderr.decode()[:200]))
 
     def report(self):
+        for run, judge in self.runs:
+            judge(run.result())
         for (kind, name), counts in sorted(self.kinds.items()):
             print(f'{kind:4} {name:42} {", ".join(f"{n} {what}" for what, n in counts.items())}')
         self.tests.finish()
