@@ -53,6 +53,7 @@ typedef struct HloLayout {
     size_t split_count;
     const HloShape *physical;  // NULL: none
     int64_t metadata_prefix_bytes;
+    uint64_t hash;  // of an interned layout; follows from what it says, not from where it lies
 } HloLayout;
 
 struct HloShape {
@@ -63,7 +64,7 @@ struct HloShape {
     const bool *dynamic;              // arrays: rank flags, NULL when all static
     const HloLayout *layout;          // arrays: NULL when not set
     const HloShape *const *elements;  // tuples (and buffer): rank shapes
-    uint64_t hash;
+    uint64_t hash;                    // likewise
     uint32_t parts;  // shapes in it at any level, itself included; UINT32_MAX: that many or more
     uint32_t depth;  // levels of tuples and buffers, 0 for arrays
 };

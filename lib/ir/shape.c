@@ -19,7 +19,7 @@ static uint64_t hash_layout(const HloLayout *layout) {
     const int64_t rest[] = {layout->tail_alignment, layout->index_type,   layout->pointer_type,
                             layout->element_bits,   layout->memory_space, layout->metadata_prefix_bytes};
     hash = hlo_hash_bytes(rest, sizeof rest, hash);
-    hash = hlo_hash_combine(hash, (uintptr_t)layout->physical);
+    hash = hlo_hash_combine(hash, layout->physical ? layout->physical->hash : 0);
     return hash ? hash : 1;
 }
 
@@ -47,8 +47,9 @@ static HloDims copy_dims(HloArena *arena, HloDims dims) {
     return (HloDims){hlo_arena_copy(arena, dims.data, dims.count * sizeof(int64_t)), dims.count};
 }
 
-static const HloLayout *copy_layout(HloArena *arena, const HloLayout *layout) {
+static const HloLayout *copy_layout(HloArena *arena, const HloLayout *layout, uint64_t hash) {
     HloLayout *copy = hlo_arena_copy(arena, layout, sizeof *layout);
+    copy->hash = hash;
     copy->minor_to_major = copy_dims(arena, (HloDims){layout->minor_to_major, layout->rank}).data;
     HloTile *tiles = HLO_NEW_ARRAY(arena, HloTile, layout->tile_count);
     for (size_t i = 0; i < layout->tile_count; i++) tiles[i].dims = copy_dims(arena, layout->tiles[i].dims);
@@ -84,7 +85,7 @@ const HloLayout *hlo_layout_intern(HloShapes *shapes, const HloLayout *layout) {
         const HloMapSlot *slot = &shapes->layout_slots[at];
         if (slot->hash == hash && same_layout(slot->key, layout)) return slot->key;
     }
-    const HloLayout *copy = copy_layout(shapes->arena, layout);
+    const HloLayout *copy = copy_layout(shapes->arena, layout, hash);
     shapes->layout_slots[at] = (HloMapSlot){hash, copy, NULL};
     shapes->layout_count++;
     return copy;
@@ -138,11 +139,11 @@ bool hlo_layout_is_default(const HloLayout *layout) {
 static uint64_t hash_shape(const HloShape *shape) {
     uint64_t hash = hlo_hash_combine((uint64_t)shape->type + 1, shape->rank);
     if (shape->elements) {
-        for (size_t i = 0; i < shape->rank; i++) hash = hlo_hash_combine(hash, (uintptr_t)shape->elements[i]);
+        for (size_t i = 0; i < shape->rank; i++) hash = hlo_hash_combine(hash, shape->elements[i]->hash);
     } else {
         hash = hlo_hash_bytes(shape->dims, shape->rank * sizeof(int64_t), hash);
         if (shape->dynamic) hash = hlo_hash_bytes(shape->dynamic, shape->rank * sizeof(bool), hash);
-        hash = hlo_hash_combine(hash, (uintptr_t)shape->layout);
+        hash = hlo_hash_combine(hash, shape->layout ? shape->layout->hash : 0);
     }
     return hash ? hash : 1;
 }

@@ -65,7 +65,7 @@ static inline Cursor put_inst_name(Printer *p, Cursor c, const HloInstruction *i
 }
 
 static inline ShapeSpot *shape_spot(const Printer *p, const HloShape *shape) {
-    return &p->spots[((uintptr_t)shape >> 4) % SHAPE_SPOTS];
+    return &p->spots[shape->hash % SHAPE_SPOTS];
 }
 
 static Cursor put_new_shape(Printer *p, Cursor c, const HloShape *shape) {
