@@ -64,9 +64,9 @@ struct HloShape {
     const bool *dynamic;              // arrays: rank flags, NULL when all static
     const HloLayout *layout;          // arrays: NULL when not set
     const HloShape *const *elements;  // tuples (and buffer): rank shapes
-    uint64_t hash;                    // likewise
-    uint32_t parts;  // shapes in it at any level, itself included; UINT32_MAX: that many or more
-    uint32_t depth;  // levels of tuples and buffers, 0 for arrays
+    uint64_t hash;                    // follows from what it says, as in layouts
+    uint32_t parts;                   // shapes in it at any level, itself included; UINT32_MAX: that many or more
+    uint32_t depth;                   // levels of tuples and buffers, 0 for arrays
 };
 
 enum {

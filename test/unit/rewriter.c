@@ -353,13 +353,18 @@ static void derive_leaves_out_sharding_of_reshapes_and_the_compute_type(void **s
 
 // ---- schedules ------------------------------------------------------------------------------------------
 
+// The last one becomes the root.
+static void schedule(Fixture *f, HloInstruction **sequence, size_t count) {
+    hlo_computation_set_root(f->comp, sequence[count - 1]);
+    f->m->is_scheduled = true;
+    f->comp->sequence = sequence;
+    f->comp->sequence_count = count;
+}
+
 static void schedule_update_places_new_instructions_after_their_operands(void **state) {
     Fixture *f = *state;
     HloInstruction *p = parameter(f, 0), *a = unary(f, HLO_OP_ABS, p, "a"), *b = unary(f, HLO_OP_EXP, p, "b");
-    hlo_computation_set_root(f->comp, b);
-    f->m->is_scheduled = true;
-    f->comp->sequence = (HloInstruction *[]){p, a, b};
-    f->comp->sequence_count = 3;
+    schedule(f, (HloInstruction *[]){p, a, b}, 3);
     HloInstruction *c = unary(f, HLO_OP_TANH, p, "c"), *d = unary(f, HLO_OP_NEGATE, c, "d");
     hlo_computation_remove(f->comp, a);
     hlo_module_update_schedule(f->m, &f->scratch);
@@ -371,10 +376,7 @@ static void schedule_update_places_new_instructions_after_their_operands(void **
 static void schedule_update_moves_what_is_needed_earlier(void **state) {
     Fixture *f = *state;
     HloInstruction *p = parameter(f, 0), *a = unary(f, HLO_OP_ABS, p, "a"), *b = unary(f, HLO_OP_EXP, p, "b");
-    hlo_computation_set_root(f->comp, b);
-    f->m->is_scheduled = true;
-    f->comp->sequence = (HloInstruction *[]){p, a, b};
-    f->comp->sequence_count = 3;
+    schedule(f, (HloInstruction *[]){p, a, b}, 3);
     hlo_set_operand(a, 0, b);
     hlo_module_update_schedule(f->m, &f->scratch);
     HloInstruction *const expected[] = {p, b, a};
