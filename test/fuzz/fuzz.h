@@ -64,14 +64,26 @@ static inline bool orders_elements(const HloModule *m) {
     return false;
 }
 
-// Whether all constants may be printed in full: `{...}` of any size reads in no time but takes long to write out.
+// Takes the elements of a literal off what is left; false when that is not enough.
+static inline bool take_elements(const HloLiteral *literal, int64_t *left) {
+    if (!literal->elements) {
+        *left -= literal->elem_count;
+        return *left >= 0;
+    }
+    for (size_t i = 0; i < literal->shape->rank; i++) {
+        if (!take_elements(literal->elements[i], left)) return false;
+    }
+    return true;
+}
+
+// Whether all constants may be printed in full: `{...}` of any size, and one value that fills an array, are read in no
+// time but take long to write out.
 static inline bool has_small_constants(const HloModule *m) {
     int64_t left = 1 << 11;
     HLO_EACH_COMP(comp, m) {
         for (const HloInstruction *inst = comp->first; inst; inst = inst->next) {
             const HloLiteral *literal = inst->op == HLO_OP_CONSTANT ? hlo_constant(inst) : NULL;
-            if (literal && literal->elem_count > left) return false;
-            if (literal) left -= literal->elem_count;
+            if (literal && !take_elements(literal, &left)) return false;
         }
     }
     return true;
