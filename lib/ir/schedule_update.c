@@ -35,10 +35,10 @@ static bool is_in(const HloInstruction *inst, const HloComputation *comp) {
     return inst->comp == comp;
 }
 
-static void wait_for(Update *u, HloInstruction *inst, const HloVec *others) {
-    for (size_t k = 0; k < others->count; k++) {
-        const HloInstruction *other = others->items[k];
-        hlo_vec_push(u->scratch, &u->waiting[other->id], inst);
+static void wait_for_needs(Update *u, HloInstruction *inst) {
+    Need need = {inst, 0};
+    for (const HloInstruction *needed; (needed = next_needed(&need));) {
+        hlo_vec_push(u->scratch, &u->waiting[needed->id], inst);
         u->waits[inst->id]++;
     }
 }
@@ -49,8 +49,7 @@ static void find_new(Update *u, HloComputation *comp) {
     }
     HLO_EACH_INST(inst, comp) {
         if (hlo_bits_has(u->scheduled, inst->id)) continue;
-        wait_for(u, inst, &inst->operands);
-        wait_for(u, inst, hlo_control_preds(inst));
+        wait_for_needs(u, inst);
         if (!u->waits[inst->id]) hlo_vec_push(u->scratch, &u->ready, inst);
     }
 }
